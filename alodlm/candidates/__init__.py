@@ -1,0 +1,1 @@
+"""Ways to get an answer, behind one protocol."""

@@ -1,0 +1,1 @@
+"""The window loop: settings, commit and halt policy, window state, caches, decoders."""

@@ -1,0 +1,1 @@
+"""What the numbers say: statistics and summaries."""

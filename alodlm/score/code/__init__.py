@@ -1,0 +1,1 @@
+"""Scoring of generated programs. They are hostile until proven otherwise."""
