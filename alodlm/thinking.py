@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 _TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)\b[^<>]*>", re.IGNORECASE)
-_TURN = re.compile(r"<\|im_(?:start|end)\|>|<\|eot_id\|>|<\|end\|>|<\|start_header_id\|>|</s>")
+CHAT_TURN = re.compile(
+    r"<[|｜][a-z_▁]{1,30}[|｜]>|</s>|<(?:start|end)_of_turn>|<(?:eos|endoftext)>|\[/?INST\]", re.IGNORECASE
+)
 
 
 def answer_part(text: str, *, opened: bool = False) -> str:
@@ -42,8 +44,7 @@ def ends_inside_thinking(prompt: str) -> bool:
 
     A tag that is merely mentioned in an earlier turn does not count: the chat marker after it ends that turn.
     """
-    turn_start = 0
-    for turn in _TURN.finditer(prompt):
-        turn_start = turn.end()
-    tags = _TAG.findall(prompt, turn_start)
-    return bool(tags) and not tags[-1]
+    tags = list(_TAG.finditer(prompt))
+    if not tags or tags[-1][1]:
+        return False
+    return CHAT_TURN.search(prompt, tags[-1].end()) is None
