@@ -69,13 +69,13 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
     device.add_argument("--device", default="auto", metavar="NAME", help="cpu, cuda, cuda:N or auto (default)")
     device.add_argument("--precision", choices=("fp32", "bf16"), help="default: fp32 on the CPU, bf16 on CUDA")
     device.add_argument("--model-config", metavar="YAML", help="loop settings of a checkpoint without its own")
-    decode = parser.add_argument_group("decoding")
-    decode.add_argument("--q", type=float, default=defaults.q, help="halt at this exit probability (default %(default)s)")
-    decode.add_argument("--tau", type=float, default=defaults.tau, help="commit below this entropy (default %(default)s)")
-    decode.add_argument("--mode", choices=MODES, default=defaults.mode, help="default: %(default)s")
-    decode.add_argument("--window-size", type=int, default=defaults.window_size, metavar="N", help="default: %(default)s")
-    decode.add_argument("--position-penalty", type=float, metavar="NATS", help="default: 0.05 * tau")
-    decode.add_argument("--max-new-tokens", type=int, metavar="N", help="default: min(4096, what the context leaves)")
+    decode = parser.add_argument_group("decoding").add_argument
+    decode("--q", type=float, default=defaults.q, help="halt at this exit probability (default: %(default)s)")
+    decode("--tau", type=float, default=defaults.tau, help="commit below this entropy in nats (default: %(default)s)")
+    decode("--mode", choices=MODES, default=defaults.mode, help="how tokens commit (default: %(default)s)")
+    decode("--window-size", type=int, default=defaults.window_size, metavar="N", help="(default: %(default)s)")
+    decode("--position-penalty", type=float, metavar="NATS", help="(default: 0.05 * tau)")
+    decode("--max-new-tokens", type=int, metavar="N", help="(default: min(4096, what the context leaves))")
 
 
 def decode_settings(arguments: argparse.Namespace) -> DecodeSettings:
