@@ -1,0 +1,203 @@
+"""Reading the words before a label: do they claim it as the answer, hedge, deny it, or merely mention it?
+
+The clause before the label is read backwards, word by word: fillers, then a link (a colon, "is", "go with"), then
+who it is about. Only clauses about the answer count; a denied or supposed one does not.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from alodlm.score.choice import vocabulary as v
+from alodlm.score.choice.labels import OPENERS
+
+_SEEN_CHARACTERS = 180
+_CLAUSE_END = re.compile(r"\n|(?<!\b[Aa]ns)[.!?;।](?=\s|$)|[。！？；]")
+_TOKEN = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0dff])+(?:['’](?:[^\W\d_])+)?|\d+|[:=|→⇒,(—–-]")
+_COLONS = frozenset(":=|→⇒—–-")
+_SUBJECT_WORDS = 10
+_COLON_WORDS = 6
+
+
+class Reading(Enum):
+    """What the words before a label say about it."""
+
+    CLAIMED = "claimed"
+    HEDGED = "hedged"
+    DENIED = "denied"
+    NAMED = "named"  # "option B": a label, nothing said about it
+    NOTHING = "nothing"
+
+
+def clause_before(text: str, start: int) -> tuple[str, list[str]]:
+    """Return the clause that leads to position `start`, and its words in lower case; links keep their sign."""
+    window = text[max(0, start - _SEEN_CHARACTERS) : start]
+    body = window.rstrip(OPENERS)
+    tail = window[len(body) :]
+    cut = 0
+    for cut_match in _CLAUSE_END.finditer(body):
+        cut = cut_match.end()
+    clause = body[cut:]
+    words = [word.replace("’", "'") for word in _TOKEN.findall(clause.lower())]
+    for sign in tail:
+        if sign in ":=|→" or (sign in "—–-" and "\n" not in tail):
+            words.append(sign)
+            break
+    if "\n" in tail and words and words[-1] not in _COLONS and words[-1] not in v.COPULAS:
+        return "", []
+    return clause, words
+
+
+def read_before(text: str, start: int, *, bracketed: bool, negative_question: bool) -> Reading:
+    """Say what the words before the label at `start` claim about it."""
+    clause, words = clause_before(text, start)
+    if not words:
+        return Reading.NOTHING
+    if not clause.isascii() and v.GLUED_BEFORE.search(
+        text[max(0, start - 40) : start].rstrip(OPENERS.replace(":", ""))
+    ):
+        return Reading.CLAIMED
+    position, named, answer_named = _skip_fillers(words)
+    if position == 0:
+        return Reading.CLAIMED if answer_named else (Reading.NAMED if named else Reading.NOTHING)
+    return _Clause(words, bracketed or named, negative_question).read(position, named, answer_named)
+
+
+def _skip_fillers(words: list[str]) -> tuple[int, bool, bool]:
+    """Return where the fillers before the label begin, and whether they name an option, or the answer."""
+    i, named, answer_named = len(words), False, False
+    while i:
+        word = words[i - 1]
+        if word in v.OPTION_NOUNS or word in v.ANSWER_NOUNS:
+            named, answer_named = True, answer_named or word in v.ANSWER_NOUNS
+        elif word == ",":
+            near = words[i - 2 : i + 1]  # a comma belongs to the parenthesis that it opens or closes
+            if i < 2 or not any(word in v.PARENTHETICAL or word in v.THINKING_VERBS for word in near):
+                break
+        elif word in v.THINKING_VERBS and i > 1 and words[i - 2] == "i" and i > 2:
+            i -= 1
+        elif word == "(":
+            pass
+        elif word not in v.FILLERS or (i == 1 and (word in v.CONCLUSIVE or word in v.REVISING)):
+            break
+        i -= 1
+    return i, named, answer_named
+
+
+class _Clause:
+    """One clause that leads to a label, read from its link backwards."""
+
+    def __init__(self, words: list[str], bracketed: bool, negative_question: bool) -> None:
+        self.words, self.bracketed, self.negative_question = words, bracketed, negative_question
+
+    def read(self, position: int, named: bool, answer_named: bool) -> Reading:
+        words, link = self.words, self.words[position - 1]
+        before = words[position - 2] if position > 1 else ""
+        if link in _COLONS:
+            return self._colon(position - 1)
+        if link in v.PRONOUNS and (link.endswith("'s") or link.endswith("'est")):
+            return self._deny_or(position - 1, Reading.CLAIMED)
+        if link in v.NEGATORS or link in v.SUPPOSING or (link == "out" and before.startswith("rul")):
+            return Reading.DENIED
+        if link in v.CONCLUSIVE or (link in v.REVISING and position == 1):
+            return Reading.CLAIMED
+        if link == "," and (before in v.CONCLUSIVE or before in v.REVISING):
+            return Reading.CLAIMED
+        if link in v.COPULAS or link in v.AUXILIARIES or link in v.HEDGES:
+            return self._copula(position)
+        if link in v.PARTICLES and before in v.PARTICLES[link]:
+            return self._verb(position - 2)
+        if link in v.CHOOSING or (link in v.THINKING_VERBS and before in ("i", "we")):
+            return self._verb(position - 1)
+        if link in v.THINKING_VERBS or (link == "that" and before in v.THINKING_VERBS):
+            return (
+                Reading.DENIED if any(word in v.TEMPTING or word in v.NEGATORS for word in words) else Reading.NOTHING
+            )
+        if link in v.LINKING_VERBS and (self.bracketed or named):
+            return self._verb(position - 1)
+        if answer_named and all(word in v.ADJECTIVES for word in words[:position]):
+            return self._noun_phrase(position)
+        return Reading.NOTHING
+
+    def _colon(self, i: int) -> Reading:
+        words = self.words
+        if i and (words[i - 1] in v.COPULAS or words[i - 1] == "follows"):
+            return self._copula(i)
+        if i and words[i - 1] in v.LIST_NOUNS and words[i] in ":=|":
+            return Reading.NOTHING
+        for k in range(i - 1, max(-1, i - 1 - _COLON_WORDS), -1):
+            word = words[k]
+            if word in v.SUBJECT_NOUNS or (word in v.COLON_WORDS and k == i - 1):
+                if words[i] in "—–-" and k != i - 1:
+                    return Reading.NOTHING
+                return self._noun_phrase(k)
+        return Reading.NOTHING
+
+    def _copula(self, i: int) -> Reading:
+        """Read "<subject> <auxiliaries> is" where `words[:i]` ends with the last word of the verb."""
+        words, hedged = self.words, False
+        while i and (words[i - 1] in v.COPULAS or words[i - 1] in v.AUXILIARIES or words[i - 1] in v.HEDGES):
+            hedged = hedged or words[i - 1] in v.HEDGES
+            i -= 1
+        if i == 0:
+            return Reading.NOTHING
+        if words[i - 1] in v.NEGATORS:
+            return Reading.DENIED
+        claim = Reading.HEDGED if hedged else Reading.CLAIMED
+        subject = self._subject(i)
+        if subject is not None:
+            return self._noun_phrase(subject, claim)
+        if words[i - 1] in v.PRONOUNS:
+            return self._deny_or(i - 1, claim)
+        if self.bracketed and not any(word in v.TEMPTING or word in v.WRONG for word in words[max(0, i - 3) : i]):
+            return claim
+        return Reading.NOTHING
+
+    def _subject(self, i: int) -> int | None:
+        for k in range(i - 1, max(-1, i - 1 - _SUBJECT_WORDS), -1):
+            if self.words[k] in v.SUBJECT_NOUNS:
+                return k
+        return None
+
+    def _verb(self, i: int) -> Reading:
+        """Read who chooses; `words[i]` is the verb."""
+        words, k = self.words, i
+        while k and (
+            words[k - 1] in v.AUXILIARIES or words[k - 1] in ("i'd", "i'll", "we'd", "would", "i", "am", "i'm")
+        ):
+            k -= 1
+        near = words[max(0, k - 2) : i]
+        if any(word in v.NEGATORS for word in near):
+            return Reading.DENIED
+        if any(word in v.TEMPTING or word in v.SUPPOSING for word in words[max(0, k - 3) : i]):
+            return Reading.NOTHING
+        return Reading.CLAIMED
+
+    def _noun_phrase(self, noun: int, claim: Reading = Reading.CLAIMED) -> Reading:
+        """Read what stands before the noun at `noun`: adjectives that deny, then suppositions and doubts."""
+        words = self.words
+        if any(word in v.WRONG for word in words[max(0, noun - 2) : noun]):
+            plain_answer = words[noun] in v.ANSWER_NOUNS
+            return claim if self.negative_question and not plain_answer else Reading.DENIED
+        k = noun
+        while k and words[k - 1] in v.ADJECTIVES and words[k - 1] not in ("so", "then", "therefore", "thus", "hence"):
+            k -= 1
+        return self._deny_or(k, claim)
+
+    def _deny_or(self, k: int, claim: Reading) -> Reading:
+        """Return `claim` unless the words that end before `words[k]` suppose, doubt or ascribe it to others."""
+        words = self.words
+        if k and words[k - 1] in v.SUPPOSING:
+            return Reading.NOTHING
+        if k and words[k - 1] in v.NEGATORS:
+            return claim if words[max(0, k - 2)] in ("no", "without", "little") else Reading.DENIED
+        if k == 0 or not (words[k - 1] in v.CERTAINTY or words[k - 1] in v.THINKING_VERBS):
+            return claim
+        k -= 1
+        near = words[max(0, k - 3) : k]
+        if any(word in v.NEGATORS for word in near) and "no" not in near:
+            return Reading.DENIED
+        if any(word in v.TEMPTING or word in v.SUPPOSING for word in near) and "i" not in near:
+            return Reading.NOTHING
+        return claim

@@ -1,0 +1,147 @@
+"""Finding labels in plain text: single letters or numbers that stand alone, and what closes them.
+
+A letter inside a word, a formula, an abbreviation or a hyphenated name is no label. Labels joined by "or", "and",
+a comma or a slash form one group. Nothing here decides whether a label was chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from alodlm.score.choice.markup import BOX
+from alodlm.score.choice.vocabulary import FOLLOWING, FOLLOWING_STRICT
+
+OPENERS = f" \t\r\n\"'“”‘’«»„「『【〔([{{{BOX}<:-–—>#•·=*✅☑👉➡→✔✓🎯💡📌🔹⭐🏆|"
+_BRACKETS = {"(": ")", "<": ">", "[": "]", "{": "}", "【": "】", "「": "」", "『": "』", "〔": "〕", BOX: "}"}
+_LETTER = "A-Za-z0-9_À-ÖØ-öø-ɏͰ-ϿЀ-ӿ"
+# Letters of other alphabets that stand for the labels, in their own order of listing.
+_NATIVE = {
+    **dict(zip("أبجد", "ABCD", strict=True)), "ا": "A", "إ": "A", "ه": "E",
+    **dict(zip("কখগঘঙ", "ABCDE", strict=True)), "অ": "A", "ব": "B", "ড": "C", "ঢ": "D",
+    **dict(zip("कखगघङ", "ABCDE", strict=True)), "अ": "A", "ब": "B", "स": "C", "द": "D",
+    **dict(zip("АБГ", "ABD", strict=True)), "С": "C",
+    **dict(zip("ΑΒΓΔΕ", "ABCDE", strict=True)),
+}  # fmt: skip
+_NATIVE_PATTERN = (
+    r"(?<![\u0600-\u06ff])[أابجده](?![\u0600-\u06ff])|(?<![\u0900-\u0dff])[কখগঘঙঅবডঢकखगघङअबसद](?![\u0900-\u0dff])"
+    r"|(?<![\u0370-\u04ffA-Za-z])[АБГСΑΒΓΔΕ](?![\u0370-\u04ffA-Za-z])"
+)
+_JOIN = re.compile(
+    r"""["'”’)\]}】.]{0,3}\s{0,3}(?:
+      (?:[,;/&+、،，~∕]|\sx\s|[-–—]) | (?:[,;]\s{0,2})?(?<![a-z])(?:and/or|and|or|nor|vs\.?|versus|und|oder|et|ou|y|e|o|u|и|или|dan|atau
+      |ve|veya|en|of|i|lub|eller|và|hoặc|na|au)(?![a-z]) | 和|或者?|及|与|與|以及|还是|と|か|または|および|や|와|과|또는|이?나|및
+      |و|أو|और|या|এবং|বা|หรือ|และ
+    )\s{0,3}(?:(?:also|maybe|possibly|perhaps|even|either|both|probably|likely|option|choice|answer|or|and|选项|選項),?\s{1,2}){0,3}
+    ["'“‘(\[{⟦【]{0,3}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"""['’](?!s\b)(?:[^\W\d_](?!(?:ir|ır|ur|ür)\b)) | ['’]s\b | [-–]\w | [+\#^°%√′″]
+      | \((?!\s)[^()\s]{0,3}\) | \.(?:[A-Za-z]{1,2}\b|[A-Z]\.) | \s{0,2}(?:[=×÷∩∪∈∉⊂⊆≤≥≠→⇒⇔·∙^≈±]|\\[a-zA-Z]|->|=>|[<>]\s)
+      | \s{0,2}[+*]\s{0,2}[\w(\\] | \s[-−]\s{0,2}\d""",
+    re.VERBOSE,
+)
+_BROKEN_NUMBER = re.compile(r"[.,:/]\d|\s{0,2}[-−+*/]\s{0,2}\d|\s?[%°$€£]")
+_ENDED = re.compile(
+    r"""\s{0,2}(?:[.!?,;:"'”’»)\]}>】」』。、，！？；|⟧/&]|\.\.\.|…)|[ \t]*(?:\n|$)|\s{1,3}[-–—(\[✓✔✅]"""
+)
+_WORD = re.compile(r"\s{1,3}([^\W\d_]+)")
+_MAXIMUM_LABELS = 4000
+
+
+@dataclass(slots=True)
+class Label:
+    """One label in the text: its name as displayed (None where no such option was), and where it stands."""
+
+    name: str | None
+    start: int
+    end: int
+    capital: bool
+    native: bool
+    bracketed: bool
+    text: str
+
+
+@lru_cache(maxsize=256)
+def _patterns(options: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, str]]:
+    digits = options[0].isdigit()
+    special = [
+        re.escape(option) for option in options if len(option) > 1 and not option.isdigit() or not option.isascii()
+    ]
+    single = r"\d{1,3}" if digits else "[A-Za-z]"
+    attached = r"\d.,/$€£+×=−-" if digits else ""
+    core = "|".join([*sorted(special, key=len, reverse=True), single])
+    bounded = rf"(?<![{_LETTER}^\\°@{attached}])(?:{core})(?![{_LETTER}])"
+    names = {option.casefold(): option for option in options}
+    return re.compile(bounded), re.compile(f"{bounded}|{_NATIVE_PATTERN}"), names
+
+
+def find_labels(text: str, options: tuple[str, ...]) -> list[Label]:
+    """Return the labels that stand alone in `text`, in order (the last 4000 of a text that repeats them)."""
+    ascii_only, native, names = _patterns(options)
+    found = list((ascii_only if text.isascii() else native).finditer(text))
+    labels = []
+    for match in found[-_MAXIMUM_LABELS:]:
+        word, start, end = match[0], match.start(), match.end()
+        if start > 1 and text[start - 1] in ".'’-–&" and text[start - 2].isalnum() and text[start - 2].isascii():
+            continue
+        after = text[end : end + 24]
+        if _BROKEN.match(after) or (word.isdigit() and _BROKEN_NUMBER.match(after)):
+            continue
+        is_native = not word.isascii() and word.casefold() not in names
+        name = names.get((_NATIVE.get(word, word) if is_native else word).casefold())
+        if word.islower() and not is_native and not _may_be_lower(word, text, start, end):
+            continue
+        opener = text[start - 1] if start else ""
+        if after[:1] in ("'", "’") and not after[1:2].isalpha() and opener not in "'‘’":
+            continue  # a prime
+        bracketed = _BRACKETS.get(opener, "\0") == text[end : end + 1] or (opener == BOX)
+        labels.append(Label(name, start, end, not word.islower() or is_native, is_native, bracketed, word))
+    return labels
+
+
+def _may_be_lower(word: str, text: str, start: int, end: int) -> bool:
+    following = _WORD.match(text, end)
+    return following is None or following[1].lower() in FOLLOWING_STRICT or not following[1].isascii()
+
+
+def ends_here(text: str, label: Label) -> bool:
+    """Say whether the label is over where it ends: by punctuation, a bracket, the line's end or a linking word."""
+    if _ENDED.match(text, label.end):
+        return True
+    following = _WORD.match(text, label.end)
+    if following is None:
+        return not text[label.end : label.end + 1].isascii()
+    word = following[1].lower()
+    if not word.isascii() and ord(word[0]) > 0x52F:
+        return True
+    strict = label.text in ("A", "I") or label.text.isdigit() or not label.capital
+    return word in (FOLLOWING_STRICT if strict else FOLLOWING) and not (label.text == "I" and word == "as")
+
+
+def group(text: str, labels: list[Label]) -> list[list[Label]]:
+    """Return the labels in groups: "A or B", "(A), (C)" and "D/H" are one group each."""
+    groups: list[list[Label]] = []
+    for label in labels:
+        if groups and _joined(text, groups[-1][-1], label):
+            groups[-1].append(label)
+        else:
+            groups.append([label])
+    return groups
+
+
+def _joined(text: str, first: Label, second: Label) -> bool:
+    gap = second.start - first.end
+    if gap > 40 or first.capital != second.capital or not _JOIN.fullmatch(text, first.end, second.start):
+        return False
+    following = _WORD.match(text, second.end)
+    if following is None:
+        return True
+    word = following[1].lower()
+    if not word.isascii():
+        return True
+    if word in ("are", "both", "together", "or", "and", "as", "since", "because", "in", "given", "for"):
+        return True
+    return re.search(r"\b(?:or|nor|and/or)\b|/", text[first.end : second.start]) is not None and word not in ("is",)

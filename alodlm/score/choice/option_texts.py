@@ -1,0 +1,65 @@
+"""Option texts, where a prompt gives them, and the one that an answer copies.
+
+Only a list that names every displayed label, in order, at the starts of lines counts as given. A copy must be
+exact (white space and case folded, end punctuation aside) and belong to one option only.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_LINE = re.compile(r"^[ \t>*-]{0,6}[(\[]?(\w{1,2})[)\].:][ \t]{1,4}(\S[^\n]*)$", re.MULTILINE)
+_TRIMMED = " \t\r\n.,;:!?\"'“”‘’*`()[]{}⟦。，"
+_STATED = re.compile(
+    r"(?:\b(?:answer|option|choice|response|statement)\b[^.\n:]{0,40}?(?:\b(?:is|was|would be|must be|should be)\b|:)"
+    r"|^[ \t]*(?:答案|正解|정답)[^\n:]{0,4}:|⟦)[ \t\n:]{0,4}(?:the |option )?([^\n]{1,400})",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.strip(_TRIMMED).casefold().split())
+
+
+@lru_cache(maxsize=64)
+def option_texts(prompt: str, options: tuple[str, ...]) -> dict[str, str]:
+    """Return folded option text → label for the last full list in `prompt`; texts that occur twice are left out."""
+    lines = [(match[1], match[2]) for match in _LINE.finditer(prompt)]
+    for end in range(len(lines), len(options) - 1, -1):
+        listed = lines[end - len(options) : end]
+        if tuple(label for label, _ in listed) == options:
+            break
+    else:
+        return {}
+    texts: dict[str, str] = {}
+    repeated: set[str] = set()
+    for label, text in listed:
+        folded = _fold(text)
+        if folded in texts or not folded:
+            repeated.add(folded)
+        texts[folded] = label
+    return {text: label for text, label in texts.items() if text not in repeated}
+
+
+def copied_option(text: str, prompt: str, options: tuple[str, ...]) -> str | None:
+    """Return the label of the option that `text` states word for word: last statement, last line, or whole text."""
+    texts = option_texts(prompt, options)
+    if not texts:
+        return None
+    stated = [match[1] for match in _STATED.finditer(text)]
+    lines = [line for line in text.splitlines() if line.strip()]
+    for candidate in (*stated[-1:], *lines[-1:], text[:2000]):
+        sentence = candidate.split("}")[0] if "⟦" in text else candidate
+        label = texts.get(_fold(sentence)) or texts.get(_fold(re.split(r"[.!?](?=\s|$)", sentence)[0]))
+        if label is not None:
+            return label
+    return None
+
+
+def continues_as_option(text: str, end: int, label: str, prompt: str, options: tuple[str, ...]) -> bool:
+    """Say whether the option's own text follows its label at `end`, as in "B osmosis"."""
+    for folded, name in option_texts(prompt, options).items():
+        if name == label:
+            return _fold(text[end : end + len(folded) + 8]).startswith(folded)
+    return False
