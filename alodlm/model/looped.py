@@ -73,7 +73,12 @@ class LoopedModel(nn.Module):
         self.model = Stack(config)
         self.lm_head = OutputProjection(config)
         self.exit_gate = ExitGate(config)
-        if config.tie_word_embeddings:
+        self.layer_devices: list[torch.device] | None = None  # where each layer runs, if not where its weights are
+        self.tie()
+
+    def tie(self) -> None:
+        """Share the embedding with the output head where the configuration says so; again after weights changed."""
+        if self.config.tie_word_embeddings:
             self.lm_head.weight = self.model.embed_tokens.weight
 
     def embed(self, token_ids: Tensor) -> Tensor:
