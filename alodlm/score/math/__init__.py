@@ -1,0 +1,51 @@
+"""The `math` metric: what a text answers, and whether that equals the reference mathematically.
+
+Stages from cheap to dear: thinking removed, cut at a new question, extraction, exact numbers, the answer's shape,
+then algebra on its components. Promises never to raise on any text and to stop within `CPU_SECONDS`; what cannot be
+read or proved is unequal. sympy is imported only by an answer that needs it.
+"""
+
+from __future__ import annotations
+
+from alodlm.records import Score, Task
+from alodlm.score.math.algebra import asks_for_rounding
+from alodlm.score.math.compare import Comparison
+from alodlm.score.math.errors import GiveUpError
+from alodlm.score.math.extract import extract, reference_text
+from alodlm.score.math.limit import OverTimeError, cpu_limit
+from alodlm.score.math.numbers import plain_number
+from alodlm.score.math.structure import identity, read_answer
+from alodlm.score.math.turns import own_answer
+from alodlm.thinking import answer_part, ends_inside_thinking
+
+CPU_SECONDS = 3.0
+_SHOWN_CHARACTERS = 2000
+
+
+def score(task: Task, text: str) -> Score:
+    """Score one answer's text against the task's reference."""
+    visible = own_answer(answer_part(text, opened=ends_inside_thinking(task.prompt)))
+    found = extract(visible)
+    if found.text is None:
+        return Score(False, None, "no_answer", found.rule)
+    shown = found.text[:_SHOWN_CHARACTERS]
+    try:
+        with cpu_limit(CPU_SECONDS):
+            correct = equivalent(found.text, task.reference, prompt=task.prompt)
+    except OverTimeError:
+        return Score(False, shown, "scorer_timeout", found.rule)
+    return Score(correct, shown, None if correct else "wrong", found.rule)
+
+
+def equivalent(answer: str, reference: str, *, prompt: str = "") -> bool:
+    """Say whether an extracted answer equals a reference; text that cannot be read equals only its like."""
+    expected = reference_text(reference)
+    numbers = plain_number(answer), plain_number(expected)
+    if None not in numbers and numbers[0] == numbers[1]:
+        return True
+    try:
+        if identity(answer) == identity(expected):
+            return True
+        return Comparison(asks_for_rounding(prompt)).equal(read_answer(answer), read_answer(expected))
+    except (GiveUpError, RecursionError, ZeroDivisionError):
+        return False

@@ -1,0 +1,152 @@
+"""Whether two shapes of answers mean the same. When unsure: no.
+
+The order of components is kept in tuples, intervals, matrices, ratios and times, and free in sets and lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from alodlm.score.math.algebra import proportional, rounds_to, same_value
+from alodlm.score.math.nodes import (
+    Based,
+    Bracketed,
+    Clock,
+    Equation,
+    Inequality,
+    Matrix,
+    Node,
+    Region,
+    Several,
+    Text,
+    Value,
+)
+
+_ARTICLES = ("the ", "a ", "an ")
+
+
+class Comparison:
+    """Compares shapes; `rounding_asked` says that the question asks for a rounded result."""
+
+    def __init__(self, rounding_asked: bool = False) -> None:
+        self.rounding_asked = rounding_asked
+
+    def equal(self, answer: Node, reference: Node) -> bool:
+        """Say whether `answer` means the same as `reference`."""
+        if isinstance(answer, Equation) or isinstance(reference, Equation):
+            return self._equations(answer, reference)
+        if isinstance(answer, Region) or isinstance(reference, Region):
+            return self._regions(answer, reference)
+        if isinstance(answer, Several) or isinstance(reference, Several):
+            return self._several(answer, reference)
+        if isinstance(answer, Based) or isinstance(reference, Based):
+            return self._based(answer, reference)
+        if type(answer) is not type(reference):
+            return False
+        return getattr(self, f"_{type(answer).__name__.lower()}")(answer, reference)
+
+    def _value(self, answer: Value, reference: Value) -> bool:
+        if answer.unit_power and reference.unit_power and answer.unit_power != reference.unit_power:
+            return False
+        return same_value(answer.tree, reference.tree) or rounds_to(answer, reference, self.rounding_asked)
+
+    def _text(self, answer: Text, reference: Text) -> bool:
+        return _bare(answer.words) == _bare(reference.words)
+
+    def _clock(self, answer: Clock, reference: Clock) -> bool:
+        return answer.half == reference.half and self._in_order(answer.parts, reference.parts)
+
+    def _bracketed(self, answer: Bracketed, reference: Bracketed) -> bool:
+        same_brackets = (answer.opening, answer.closing) == (reference.opening, reference.closing)
+        return same_brackets and self._in_order(answer.items, reference.items)
+
+    def _matrix(self, answer: Matrix, reference: Matrix) -> bool:
+        if len(answer.rows) != len(reference.rows):
+            return False
+        return all(self._in_order(*rows) for rows in zip(answer.rows, reference.rows, strict=True))
+
+    def _inequality(self, answer: Inequality, reference: Inequality) -> bool:
+        factor = proportional((answer.larger, answer.smaller), (reference.larger, reference.smaller))
+        return answer.closed == reference.closed and factor is not None and factor > 0
+
+    def _in_order(self, answers: tuple[Node, ...], references: tuple[Node, ...]) -> bool:
+        return len(answers) == len(references) and all(map(self.equal, answers, references))
+
+    def _in_any_order(
+        self, answers: tuple[Node, ...], references: tuple[Node, ...], equal: Callable[[Node, Node], bool]
+    ) -> bool:
+        """Match one to one; equality being transitive, the first match of each is as good as any."""
+        if len(answers) != len(references):
+            return False
+        left = list(references)
+        for answer in answers:
+            found = next((at for at, reference in enumerate(left) if equal(answer, reference)), None)
+            if found is None:
+                return False
+            left.pop(found)
+        return True
+
+    def _several(self, answer: Node, reference: Node) -> bool:
+        if isinstance(answer, Several) and isinstance(reference, Several):
+            return self._in_any_order(answer.items, reference.items, self.equal)
+        several, other = (answer, reference) if isinstance(answer, Several) else (reference, answer)
+        if (
+            several is answer
+            and not several.is_set
+            and all(self.equal(item, several.items[0]) for item in several.items)
+        ):
+            return self.equal(several.items[0], other)
+        if several.is_set or not isinstance(other, Bracketed) or (other.opening, other.closing) != ("(", ")"):
+            return False
+        return self._in_order(several.items, other.items)
+
+    def _based(self, answer: Node, reference: Node) -> bool:
+        """Compare digits and base; the answer may leave the base of the reference out."""
+        if isinstance(answer, Based) and isinstance(reference, Based):
+            return answer == reference
+        if isinstance(answer, Based):
+            decimal = Value(("q", Fraction(answer.digits))) if answer.base == 10 else None
+            return decimal is not None and self.equal(decimal, reference)
+        if not isinstance(answer, Value) or answer.tree[0] != "q" or answer.decimals is not None:
+            return False
+        return answer.tree[1].denominator == 1 and str(answer.tree[1]) == reference.digits
+
+    def _regions(self, answer: Node, reference: Node) -> bool:
+        regions = [_as_region(node) for node in (answer, reference)]
+        if None in regions:
+            return False
+        names = {region.variable for region in regions} - {None}
+        return len(names) < 2 and self._in_any_order(regions[0].pieces, regions[1].pieces, self._bracketed)
+
+    def _equations(self, answer: Node, reference: Node) -> bool:
+        """Compare equations up to a constant factor; `x = 5` also with a bare 5."""
+        if not isinstance(reference, Equation):
+            return answer.is_quantity and self.equal(answer.right, reference)
+        if not isinstance(answer, Equation):
+            return reference.name is not None and self.equal(answer, reference.right)
+        if answer.name and answer.name == reference.name and self.equal(answer.right, reference.right):
+            return True
+        sides = (answer.left, answer.right, reference.left, reference.right)
+        if not all(isinstance(side, Value) for side in sides):
+            return self._same_sides(answer, reference)
+        trees = [side.tree for side in sides]
+        return proportional((trees[0], trees[1]), (trees[2], trees[3])) is not None
+
+    def _same_sides(self, answer: Equation, reference: Equation) -> bool:
+        return self.equal(answer.left, reference.left) and self.equal(answer.right, reference.right)
+
+
+def _as_region(node: Node) -> Region | None:
+    if isinstance(node, Region):
+        return node
+    if isinstance(node, Bracketed) and len(node.items) == 2:
+        return Region((node,))
+    return None
+
+
+def _bare(words: str) -> str:
+    for article in _ARTICLES:
+        if words.startswith(article):
+            return words[len(article) :]
+    return words

@@ -1,0 +1,183 @@
+"""Mathematics within prose: math spans, sentences, and runs of mathematical words.
+
+Works on one line or paragraph at a time in linear time. A run never starts after a word that changes its value.
+"""
+
+from __future__ import annotations
+
+import re
+
+from alodlm.score.math.tokens import FUNCTIONS
+from alodlm.score.math.words import NUMBER_WORDS
+
+_SPAN = re.compile(
+    r"\$\$(?P<double>[^$]+)\$\$|(?<!\\)\$(?P<single>(?:[^$\\\n]|\\.|\\\n)+?)(?<!\\)\$(?!\d)"
+    r"|\\\((?P<round>.*?)\\\)|\\\[(?P<square>.*?)\\\]",
+    re.DOTALL,
+)
+_PROSE_IN_SPAN = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}")
+_NAMES = "|".join(sorted((*FUNCTIONS, "sqrt", "pi", "infinity"), key=len, reverse=True))
+_NUMBER = r"(?:\d+(?:[.,]\d+)*\.?|\.\d+)"
+_WORD = re.compile(
+    rf"""(?:(?:{_NUMBER}(?:e[+-]?\d+)?|\\[A-Za-z]+|\\[,;!%{{}}$ ]|\\[(\[)\]]
+    |[+\-*/^=<>!|()\[\]{{}}_%°±√π∞·×÷≤≥≠≈∈∪∩$€£¥:,']
+    |\#|(?<![A-Za-z])(?:{_NAMES})(?![A-Za-z])|(?<![A-Za-z\d])[A-Za-z](?![A-Za-z])|(?<=\d)[A-Za-z]{{1,2}}(?![A-Za-z])
+    |[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ₀-₉]|[Ͱ-Ͽ]|[，．（）＝＋－％０-９−–⁄])+)""",
+    re.VERBOSE,
+)
+_DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞π∞]|\bpi\b|\\pi|\\infty|√|sqrt")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
+_LONE_WORDS = frozenset({"a", "A", "I", "i", "O", "s", "S", "t"})
+_CHANGING = re.compile(
+    r"\b(?:at least|at most|more than|less than|fewer than|greater than|no more than|not|over|under|up to|between)\s+$",
+    re.IGNORECASE,
+)
+_SIGN_WORD = re.compile(r"\b(?:negative|minus)\s+$", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
+_EDGES = ' \t\r\n*_`"“”~'
+_JOINERS = re.compile(r"[\s,]*(?:(?:and|or)\b)?[\s,]*", re.IGNORECASE)
+
+
+def spans(text: str) -> list[tuple[int, int, str]]:
+    """Return the math spans of a text: start, end and content. A pair of dollar amounts is no span."""
+    if "$" not in text and "\\(" not in text and "\\[" not in text:
+        return []
+    found = []
+    at = 0
+    while (span := _SPAN.search(text, at)) is not None:
+        content = span[span.lastgroup]
+        if span.lastgroup == "single" and not _is_math(content):
+            at = span.start() + 1
+            continue
+        found.append((span.start(), span.end(), content.strip()))
+        at = span.end()
+    return found
+
+
+def _is_math(content: str) -> bool:
+    lopsided = content[0].isspace() != content[-1].isspace()
+    return not lopsided and not _PROSE_IN_SPAN.search(content)
+
+
+def sentences(text: str) -> list[tuple[str, bool]]:
+    """Return the sentences of a text, each with whether it is finished; math spans are never cut."""
+    covered = [(start, end) for start, end, _ in spans(text)]
+    made, begin, index = [], 0, 0
+    for stop in _SENTENCE_END.finditer(text):
+        while index < len(covered) and covered[index][1] <= stop.start():
+            index += 1
+        if index < len(covered) and covered[index][0] <= stop.start():
+            continue
+        if text[begin : stop.start()].strip():
+            made.append((text[begin : stop.start()].strip(), True))
+        begin = stop.end()
+    if text[begin:].strip():
+        made.append((text[begin:].strip(), False))
+    return made
+
+
+def first_expression(sentence: str) -> str | None:
+    """Return the expression that a statement begins with, lists joined by `and` or a comma included."""
+    body = sentence.strip(_EDGES)
+    found = spans(body)
+    if found and not _runs(body[: found[0][0]]):
+        return _joined_spans(body, found, first=True)
+    runs = _runs(body)
+    if not runs:
+        return None
+    if runs[0][0] > 0 and not _is_start(body[: runs[0][0]]):
+        return last_expression(sentence)
+    return _joined_runs(body, runs)
+
+
+def _is_start(before: str) -> bool:
+    return len(before.split()) <= 1 and before.strip().lower() in ("", "about", "approximately", "negative", "minus")
+
+
+def last_expression(sentence: str) -> str | None:
+    """Return the last mathematical expression of a sentence, a math span before plain writing."""
+    body = sentence.strip(_EDGES)
+    found = spans(body)
+    if found:
+        return _joined_spans(body, found, first=False)
+    runs = _runs(body)
+    if not runs:
+        return _number_word(body)
+    start, end = runs[-1]
+    return _qualified(body, start, end)
+
+
+def _qualified(body: str, start: int, end: int) -> str:
+    """Return a run, with the word before it where that changes its value."""
+    before = _CHANGING.search(body, 0, start) or _SIGN_WORD.search(body, 0, start)
+    return body[before.start() if before else start : end].strip()
+
+
+def _joined_spans(body: str, found: list[tuple[int, int, str]], *, first: bool) -> str:
+    """Return the first or last span with its neighbours that only `and` or a comma separates."""
+    groups: list[list[str]] = []
+    for at, (start, _, content) in enumerate(found):
+        between = body[found[at - 1][1] : start] if at else ""
+        if at and between.strip() and _JOINERS.fullmatch(between):
+            groups[-1].append(content)
+        else:
+            groups.append([content])
+    return ", ".join(groups[0 if first else -1])
+
+
+def _runs(body: str) -> list[tuple[int, int]]:
+    """Return the start and end of each run of mathematical words that holds a number or a constant."""
+    runs: list[tuple[int, int]] = []
+    start = end = -1
+    for word in re.finditer(r"\S+", body):
+        bare = word[0].rstrip('.,;:!?*`"”')
+        mathematical = bare and _WORD.fullmatch(bare) and not _ORDINAL.match(bare) and bare not in _LONE_WORDS
+        if start >= 0 and not mathematical:
+            runs.append((start, end))
+            start = -1
+        if mathematical:
+            start = word.start() if start < 0 else start
+            end = word.start() + len(bare)
+            if len(bare) < len(word[0].rstrip('*`"”')) and word[0].rstrip('*`"”')[-1] in ".,;:?":
+                runs.append((start, end))
+                start = -1
+    if start >= 0:
+        runs.append((start, end))
+    return [run for run in runs if _DIGIT.search(body, *run)]
+
+
+def _joined_runs(body: str, runs: list[tuple[int, int]]) -> str:
+    """Return the first run, joined with the later ones that `and`, `or` or a comma connects to it."""
+    start, end = runs[0]
+    pieces = [_qualified(body, start, end)]
+    for following_start, following_end in runs[1:]:
+        between = body[end:following_start].strip()
+        words = between.replace(",", " ").split()
+        if not (between.startswith((",", ";")) and not words) and (not words or words[-1].lower() not in ("and", "or")):
+            break
+        if len(words) > 4:
+            break
+        pieces.append(body[following_start:following_end])
+        end = following_end
+    unit = re.match(r"\s*(?:%|\\%|[A-Za-z]+(?=\s*[.,;]?\s*$))", body[end:])
+    tail = unit[0] if unit and len(pieces) == 1 else ""
+    return (", ".join(pieces) + tail).strip()
+
+
+def _number_word(body: str) -> str | None:
+    """Return the last number word of a sentence; `one` counts only where it is no pronoun."""
+    found = None
+    for word in re.finditer(r"[A-Za-z]+", body):
+        low = word[0].lower()
+        if low not in NUMBER_WORDS:
+            continue
+        previous = body[: word.start()].split()[-1:]
+        pronoun = low == "one" and (
+            body[word.end() :].lstrip()[:3] in ("of ", "") or (previous and previous[0].lower() in _PRONOUN_BEFORE)
+        )
+        if not pronoun:
+            found = low
+    return found
+
+
+_PRONOUN_BEFORE = frozenset({"this", "that", "the", "each", "every", "which", "another", "no", "any", "other", "last"})
