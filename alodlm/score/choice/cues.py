@@ -26,6 +26,7 @@ class Reading(Enum):
     CLAIMED = "claimed"
     HEDGED = "hedged"
     DENIED = "denied"
+    REVERSED = "reversed"  # "the incorrect option is B": a claim only where that was asked
     NAMED = "named"  # "option B": a label, nothing said about it
     NOTHING = "nothing"
 
@@ -49,7 +50,7 @@ def clause_before(text: str, start: int) -> tuple[str, list[str]]:
     return clause, words
 
 
-def read_before(text: str, start: int, *, bracketed: bool, negative_question: bool) -> Reading:
+def read_before(text: str, start: int, *, bracketed: bool) -> Reading:
     """Say what the words before the label at `start` claim about it."""
     clause, words = clause_before(text, start)
     if not words:
@@ -61,7 +62,22 @@ def read_before(text: str, start: int, *, bracketed: bool, negative_question: bo
     position, named, answer_named = _skip_fillers(words)
     if position == 0:
         return Reading.CLAIMED if answer_named else (Reading.NAMED if named else Reading.NOTHING)
-    return _Clause(words, bracketed or named, negative_question).read(position, named, answer_named)
+    return _Clause(words, bracketed or named).read(position, named, answer_named)
+
+
+def answers_in_words(text: str, start: int) -> bool:
+    """Say whether the sentence before the bracketed label at `start` states the answer: "The answer is osmosis (C)"."""
+    _, words = clause_before(text, start)
+    if any(word in v.NEGATORS or word in v.WRONG or word in v.SUPPOSING or word in v.HEDGES for word in words):
+        return False
+    subject = next((k for k, word in enumerate(words) if word in v.SUBJECT_NOUNS), None)
+    return subject is not None and any(word in v.COPULAS or word == ":" for word in words[subject + 1 : -1])
+
+
+def concludes(text: str, start: int) -> bool:
+    """Say whether the sentence before the label at `start` draws a conclusion: "Therefore it is osmosis (C)"."""
+    _, words = clause_before(text, start)
+    return any(word in v.CONCLUSIVE for word in words[:2]) and not any(word in v.NEGATORS for word in words)
 
 
 def _skip_fillers(words: list[str]) -> tuple[int, bool, bool]:
@@ -88,8 +104,8 @@ def _skip_fillers(words: list[str]) -> tuple[int, bool, bool]:
 class _Clause:
     """One clause that leads to a label, read from its link backwards."""
 
-    def __init__(self, words: list[str], bracketed: bool, negative_question: bool) -> None:
-        self.words, self.bracketed, self.negative_question = words, bracketed, negative_question
+    def __init__(self, words: list[str], bracketed: bool) -> None:
+        self.words, self.bracketed = words, bracketed
 
     def read(self, position: int, named: bool, answer_named: bool) -> Reading:
         words, link = self.words, self.words[position - 1]
@@ -108,6 +124,8 @@ class _Clause:
             return self._copula(position)
         if link in v.PARTICLES and before in v.PARTICLES[link]:
             return self._verb(position - 2)
+        if (link == "but" or (link == "rather" and before == "but")) and any(w in v.ANSWER_NOUNS for w in words):
+            return Reading.CLAIMED
         if link in v.CHOOSING or (link in v.THINKING_VERBS and before in ("i", "we")):
             return self._verb(position - 1)
         if link in v.THINKING_VERBS or (link == "that" and before in v.THINKING_VERBS):
@@ -178,8 +196,7 @@ class _Clause:
         """Read what stands before the noun at `noun`: adjectives that deny, then suppositions and doubts."""
         words = self.words
         if any(word in v.WRONG for word in words[max(0, noun - 2) : noun]):
-            plain_answer = words[noun] in v.ANSWER_NOUNS
-            return claim if self.negative_question and not plain_answer else Reading.DENIED
+            return Reading.DENIED if words[noun] in v.ANSWER_NOUNS else Reading.REVERSED
         k = noun
         while k and words[k - 1] in v.ADJECTIVES and words[k - 1] not in ("so", "then", "therefore", "thus", "hence"):
             k -= 1

@@ -10,262 +10,191 @@ from __future__ import annotations
 import re
 
 from alodlm.score.choice import vocabulary as v
-from alodlm.score.choice.cues import Reading, read_before
+from alodlm.score.choice.cues import Reading, answers_in_words, concludes, read_before
 from alodlm.score.choice.labels import Label, ends_here, find_labels, group
+from alodlm.score.choice.layout import Layout
 from alodlm.score.choice.markup import BOX, plain
 from alodlm.score.choice.option_texts import continues_as_option, copied_option
 
+Verdict = tuple[str | None, str]
+
+_NOTHING: Verdict = (None, "none")
+_UNDECIDED: Verdict = (None, "undecided")
+_NAMES = ("option", "choice", "answer", "letter", "alternative")
+_BOX_NOUNS = ("option", "choice", "answer", "the", ":", "is")
 _NEGATIVE_QUESTION = re.compile(r"\b(?:incorrect|wrong|false|except|not|least)\b", re.IGNORECASE)
+_QUESTION_CHARACTERS = 1500
+_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
+_LONGEST_QUESTION = 200
+# So many empty lines: the model has left its answer behind.
+_GAP = re.compile(r"\n{4}")
+_AND = re.compile(r"\b(?:and|or)\s{1,2}\(?$")
+_JOINED_WITHIN = 120
 _BOLD = re.compile(
     r"(?:\*\*|__|\\textbf\{|<b>|<strong>)\s?[(\[]?(\w{1,2})[)\].:]{0,2}(?=\W)([^*_\n<{}]{0,120}?)(?:\*\*|__|\}|</)"
 )
-_LISTED = re.compile(r"^[^\w\n]{0,6}(\w{1,2})(?:[).:\]]|[^\w\n]{0,6}$)", re.MULTILINE)
-_NAMED = re.compile(r"(?i:option|choice|answer|letter|alternative)\s{1,2}[(\[]?$")
-_STARTED = re.compile(
-    r"""["'”’]?(?:\s*$ | [ \t]*\n | [)\].:]{0,2},?\s{1,3}(?:because|since|as|due|for|weil|denn|parce|porque|perché|потому)\b
-      | [)\].:!]{1,2}["'”’]?\s{1,3}(?!(?:is|are|was|has|have|had|does|do|did|can|could|would|will|and|or|represents|refers
-          |states|says|describes|mentions|fails|cannot|may|might)\b)
-      | [)\].:]{1,2}(?=[A-Z][a-z]{2}|\() | \s{1,3}[-–—(] | [。、，])""",
-    re.VERBOSE,
-)
-_LAST_SENTENCE = re.compile(r"(?:\w{3,}|[)\]\"”]|\b[A-Za-z]{2,}\s[A-Z])[.!?]\s{1,3}[(\[]?$")
-_INLINE = re.compile(r"(?<!\w)\(?(\w{1,2})[).]\s")
-_SPECIES = re.compile(
-    r"\.\s(?:coli|elegans|melanogaster|subtilis|difficile|pylori|aureus|thaliana|cerevisiae|cereus|anthracis|botulinum"
-    r"|perfringens|albicans|influenzae|faecalis|burgdorferi|pneumoniae|gondii|sapiens|diphtheriae|trachomatis)\b"
-)
-_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
-_QUESTION_PROMPT_CHARACTERS = 1500
 
 
-def extract(text: str, options: tuple[str, ...], prompt: str = "") -> tuple[str | None, str]:
+def extract(text: str, options: tuple[str, ...], prompt: str = "") -> Verdict:
     """Return the chosen label, or None, and the rule that decided."""
     return _Answer(text, options, prompt).choose()
 
 
 class _Answer:
+    """One answer's text with its labels; `hedged` and `affirmed` collect weaker and label-first claims."""
+
     def __init__(self, text: str, options: tuple[str, ...], prompt: str) -> None:
         self.raw, self.options, self.prompt = text, options, prompt
         self.text = plain(text)
         self.labels = find_labels(self.text, options)
+        self.layout = Layout(self.text, options)
         self.hedged: str | None = None
         self.affirmed: list[tuple[str, int]] = []
-        self._listed: frozenset[int] | None = None
-        self._negative: bool | None = None
 
-    def choose(self) -> tuple[str | None, str]:
+    def choose(self) -> Verdict:
         for joined in reversed(group(self.text, self.labels)):
-            label, rule = self._judge(joined)
-            if rule == "undecided":
-                return (None, rule) if not self._affirmed_label() else (self._affirmed_label(), "label_first")
-            if label is not None:
-                later = self._affirmed_label(joined[-1].end)
-                return (later, "label_first") if later else (label, rule)
-        if later := self._affirmed_label():
-            return later, "label_first"
-        return self._fallback()
+            verdict = self._judge(joined)
+            if verdict[1] != "none":
+                later = self._affirmed_after(joined[-1].end)
+                return (later, "label_first") if later else verdict
+        later = self._affirmed_after(-1)
+        return (later, "label_first") if later else self._weaker()
 
-    # One group of labels
-
-    def _judge(self, joined: list[Label]) -> tuple[str | None, str]:
+    def _judge(self, joined: list[Label]) -> Verdict:
         first, last = joined[0], joined[-1]
-        if len({label.text.casefold() for label in joined}) > 1:
-            return self._judge_several(joined)
-        if v.NEGATED_AFTER.match(self.text, last.end):
-            return None, "none"
+        if v.REFUTED.match(self.text, last.end):
+            return _NOTHING
+        several = len({label.text.casefold() for label in joined}) > 1
+        if last.name is None and not several:
+            return _NOTHING
         over = ends_here(self.text, last) or self._is_named(last) or self._own_text_follows(last)
-        if not over or last.name is None:
-            return self._affirm(joined) if last.name else (None, "none")
-        if self._is_boxed(first):
-            return first.name, "boxed"
+        if over and self._is_claimed(first, last):
+            several = several or self._another_follows(last) or self.layout.lists_several(last)
+            return _UNDECIDED if several else (first.name, "cue")
+        if several:
+            return _UNDECIDED if over and self._is_boxed(first) else _NOTHING
+        return self._judge_place(first, over=over)
+
+    def _is_claimed(self, first: Label, last: Label) -> bool:
         reading = self._read(first)
-        if reading is Reading.CLAIMED and not self._is_listed(first) and not self._is_asked(last):
-            if first.native and not first.bracketed and reading is not Reading.CLAIMED:
-                return None, "none"
-            return (None, "undecided") if self._another_follows(last) else (first.name, "cue")
-        if reading is Reading.HEDGED and self.hedged is None:
+        if reading is Reading.HEDGED and self.hedged is None and first is last:
             self.hedged = first.name
-        if reading in (Reading.DENIED, Reading.HEDGED):
-            return None, "none"
-        return (
-            self._judge_place(first, reading) if first.capital or first.bracketed or first.start < 2 else (None, "none")
-        )
+        return reading is Reading.CLAIMED and not self.layout.is_listed(first) and not self._is_asked(last.end)
 
-    def _judge_several(self, joined: list[Label]) -> tuple[str | None, str]:
-        first = joined[0]
-        if not ends_here(self.text, joined[-1]):
-            return None, "none"
-        if self._is_boxed(first) or (self._read(first) is Reading.CLAIMED and not self._is_asked(joined[-1])):
-            return None, "undecided"
-        return None, "none"
-
-    def _judge_place(self, label: Label, reading: Reading) -> tuple[str | None, str]:
-        if (place := self._place(label, reading)) is not None:
+    def _judge_place(self, label: Label, *, over: bool) -> Verdict:
+        """Judge a label that no words before it claim."""
+        if over and self._is_boxed(label):
+            return label.name, "boxed"
+        reading = self._read(label)
+        if reading in (Reading.DENIED, Reading.HEDGED) or v.MARKED_WRONG.match(self.text, label.end):
+            return _NOTHING
+        if label.bracketed and label.capital and label.name and self._states_in_words(label):
+            return label.name, "cue"
+        if over and (place := self.layout.place(label, named=reading is Reading.NAMED)):
             return label.name, place
-        return self._affirm([label])
+        if label.capital and label.name is not None and self._is_affirmed(label):
+            self.affirmed.append((label.name, label.start))
+        return _NOTHING
 
-    def _affirm(self, joined: list[Label]) -> tuple[str | None, str]:
-        label = joined[0]
-        if not label.capital and not label.bracketed:
-            return None, "none"
+    def _states_in_words(self, label: Label) -> bool:
+        """Say whether "The answer is osmosis (C)." ends with the label, the only one of its sentence."""
+        end = label.end + 1
+        if self.text[end : end + 1] not in ("", ".", ",", "!", "\n") or not answers_in_words(self.text, label.start):
+            return False
+        near = [other for other in self.labels if other.bracketed and label.start - 200 < other.start < label.start]
+        return not near or _SENTENCE_END.search(self.text, near[-1].end, label.start) is not None
+
+    def _is_affirmed(self, label: Label) -> bool:
         matched = v.LABEL_FIRST.match(self.text, label.end)
         if not matched and not self.text.isascii():
             matched = v.GLUED_AFTER.match(self.text, label.end)
-        if matched and not self._is_asked(label, matched.end()) and self._read(label) not in (Reading.DENIED,):
-            self.affirmed.append((label.name or "", label.start))
-        return None, "none"
+        return matched is not None and not self._is_asked(matched.end())
 
-    def _affirmed_label(self, after: int = -1) -> str | None:
-        """Return the one label that was said to be correct after position `after`; several are a discussion."""
-        names = {name for name, start in self.affirmed if start > after and not self._explains(after, start)}
+    def _affirmed_after(self, position: int) -> str | None:
+        """Return the one label said to be correct in a sentence after `position`; several are a discussion."""
+        names = {
+            name
+            for name, start in self.affirmed
+            if start > position and (position < 0 or _SENTENCE_END.search(self.text, position, start))
+        }
         return names.pop() if len(names) == 1 else None
 
-    def _explains(self, after: int, start: int) -> bool:
-        """Say whether position `start` lies in the sentence of the claim that ended at `after`."""
-        return after >= 0 and _SENTENCE_END.search(self.text, after, start) is None
-
-    # Cues and places
-
     def _read(self, label: Label) -> Reading:
-        if self._negative is None:
-            self._negative = bool(_NEGATIVE_QUESTION.search(self.prompt[-_QUESTION_PROMPT_CHARACTERS:]))
-        return read_before(self.text, label.start, bracketed=label.bracketed, negative_question=self._negative)
+        marked = label.bracketed or self.layout.heads_line(label)
+        reading = read_before(self.text, label.start, bracketed=marked)
+        if reading is Reading.REVERSED:
+            asked = _NEGATIVE_QUESTION.search(self.prompt[-_QUESTION_CHARACTERS:])
+            return Reading.CLAIMED if asked else Reading.DENIED
+        return reading
 
     def _is_named(self, label: Label) -> bool:
-        return label.capital and _NAMED.search(self.text[max(0, label.start - 16) : label.start]) is not None
+        before = self.text[max(0, label.start - 16) : label.start].rstrip(" ([")
+        return label.capital and before.lower().endswith(_NAMES)
 
     def _own_text_follows(self, label: Label) -> bool:
-        return (
-            label.name is not None
-            and label.capital
-            and continues_as_option(self.text, label.end, label.name, self.prompt, self.options)
-        )
+        if label.name is None or not label.capital:
+            return False
+        return continues_as_option(self.text, label.end, label.name, self.prompt, self.options)
 
     def _is_boxed(self, label: Label) -> bool:
-        before = self.text[max(0, label.start - 24) : label.start].rstrip(" ([{\n")
-        for noun in ("option", "choice", "answer", ":", "is", "the"):
-            before = before.removesuffix(noun).rstrip() if not before.endswith(BOX) else before
+        if BOX not in self.text:
+            return False
+        before = self.text[max(0, label.start - 24) : label.start].lower().rstrip(" ([{\n")
+        for noun in _BOX_NOUNS * 2:
+            before = before.removesuffix(noun).rstrip()
         return before.endswith(BOX)
 
-    def _is_asked(self, label: Label, end: int | None = None) -> bool:
-        """Say whether the sentence around the label is a question."""
-        over = _SENTENCE_END.search(self.text, label.end if end is None else end)
-        return over is not None and over[0] in "?？" and over.start() - label.end < 200
+    def _is_asked(self, end: int) -> bool:
+        """Say whether the sentence that goes on at `end` is a question."""
+        over = _SENTENCE_END.search(self.text, end, end + _LONGEST_QUESTION)
+        return over is not None and over[0] in "?？"
 
     def _another_follows(self, label: Label) -> bool:
         """Say whether "(A) supply and (C) demand" goes on to claim a second label."""
-        over = _SENTENCE_END.search(self.text, label.end + 2)
-        end = min(over.start() if over else len(self.text), label.end + 120)
+        over = _SENTENCE_END.search(self.text, label.end + 2, label.end + _JOINED_WITHIN)
+        end = over.start() if over else label.end + _JOINED_WITHIN
         return any(
-            other.start > label.end and other.text.casefold() != label.text.casefold()
-            and re.search(r"\b(?:and|or)\s{1,2}\(?$", self.text[max(0, other.start - 8) : other.start]) is not None
-            and not v.NEGATED_AFTER.match(self.text, other.end)
+            _AND.search(self.text, max(0, other.start - 8), other.start)
+            and other.text.casefold() != label.text.casefold()
+            and not v.REFUTED.match(self.text, other.end)
             for other in self.labels
             if other.bracketed and label.end < other.start < end
-        )  # fmt: skip
-
-    def _place(self, label: Label, reading: Reading) -> str | None:
-        """Return the rule by which the label's place makes it a choice."""
-        text = self.text
-        line_start = text.rfind("\n", 0, label.start) + 1
-        line_end = text.find("\n", label.end)
-        line_end = len(text) if line_end < 0 else line_end
-        led = not any(ch.isalnum() for ch in text[line_start : label.start]) or (
-            reading is Reading.NAMED and len(text[line_start : label.start].split()) <= 3
-        )
-        is_last = not text[line_end:].strip()
-        over = not any(ch.isalnum() for ch in text[label.end : line_end])
-        if is_last and over and label.capital and _LAST_SENTENCE.search(text[max(0, label.start - 24) : label.start]):
-            return "alone"
-        if not led:
-            return None
-        if over and label.capital | label.bracketed | is_last:
-            return "alone" if self._is_alone(label, is_last, not text[:line_start].strip()) else None
-        if not text[:line_start].strip() and self._starts(label):
-            return "start"
-        delimited = label.bracketed or text[label.end : label.end + 1] in (")", ".", ":")
-        if is_last and delimited and label.capital and self._starts(label) and not self._other_lines(label):
-            return "last_line"
-        return None
-
-    def _is_alone(self, label: Label, is_last: bool, is_first: bool) -> bool:
-        if not label.capital and not (is_last and is_first):
-            return False
-        if is_last and is_first:
-            return True
-        return not self._is_listed(label) and (is_last or not self._other_lines(label))
-
-    def _starts(self, label: Label) -> bool:
-        after = self.text[label.end : label.end + 24]
-        if not _STARTED.match(after):
-            return False
-        if self._is_listed(label) or _SPECIES.match(after) or (label.text == "I" and after[:1] in ", -–—'"):
-            return False
-        if not label.capital and not label.bracketed:
-            return after.startswith((")", ".")) and "\n" not in self.text.strip()
-        return not (re.match(r"\.\s?[A-Z]\.", after) or self._lists_inline(label))
-
-    def _lists_inline(self, label: Label) -> bool:
-        """Say whether "A. red B. blue" goes on from the label: the options copied on one line."""
-        heads = [match[1] for match in _INLINE.finditer(self.text, max(0, label.start - 1), label.start + 2000)]
-        return "".join(heads[:2]) in "".join(self.options) and len(heads) > 1
-
-    def _is_listed(self, label: Label) -> bool:
-        """Say whether the label heads a line in a run of lines that lists the options."""
-        return label.start in self._listed_starts()
-
-    def _listed_starts(self) -> frozenset[int]:
-        if self._listed is None:
-            self._listed = self._find_listed()
-        return self._listed
-
-    def _find_listed(self) -> frozenset[int]:
-        order = {option: i for i, option in enumerate(self.options)}
-        heads = [(m.start(1), order.get(m[1], -9)) for m in _LISTED.finditer(self.text)]
-        listed: set[int] = set()
-        run: list[tuple[int, int]] = []
-        for head in [*heads, (0, -99)]:
-            if run and head[1] == run[-1][1] + 1:
-                run.append(head)
-                continue
-            if len(run) > 2 or (len(run) == 2 and run[0][1] == 0):
-                listed.update(start for start, _ in run)
-            run = [head]
-        return frozenset(listed)
-
-    def _other_lines(self, label: Label) -> bool:
-        """Say whether other labels, too, head lines: then they are headings, not choices."""
-        return any(
-            match[1] in self.options and match[1] != label.text and match.start(1) not in self._listed_starts()
-            for match in _LISTED.finditer(self.text)
         )
 
-    # Weaker signs
-
-    def _fallback(self) -> tuple[str | None, str]:
+    def _weaker(self) -> Verdict:
         if self.hedged is not None:
             return self.hedged, "hedged"
         if copied := copied_option(self.text, self.prompt, self.options):
             return copied, "option_text"
-        bold = {m[1] for m in _BOLD.finditer(self.raw) if m[1] in self.options and not self._is_denied(self.raw, m)}
-        if len(bold) == 1 and not any(word.islower() for word in bold):
-            return bold.pop(), "bold"
-        return self._bracketed()
+        bold = {match[1] for match in _BOLD.finditer(self.raw) if self._counts_as_bold(match)}
+        return (bold.pop(), "bold") if len(bold) == 1 else self._bracketed()
 
-    def _is_denied(self, text: str, match: re.Match[str]) -> bool:
-        word = text[max(0, match.start() - 16) : match.start()].lower().split()[-1:]
-        after = text[match.end() : match.end() + 40]
-        article = match[1] in ("A", "I") and match[2][:1] == " "
-        return bool(word and word[0] in v.NEGATORS) or v.NEGATED_AFTER.match(after) is not None or article
+    def _counts_as_bold(self, match: re.Match[str]) -> bool:
+        if match[1] not in self.options or match[1].islower() or (match[1] in ("A", "I") and match[2][:1] == " "):
+            return False
+        word = self.raw[max(0, match.start() - 16) : match.start()].lower().split()[-1:]
+        denied = word and word[0] in v.NEGATORS
+        return (
+            not denied
+            and not v.REFUTED.match(self.raw, match.end())
+            and not v.MARKED_WRONG.match(self.raw, match.end())
+        )
 
-    def _bracketed(self) -> tuple[str | None, str]:
-        """Accept the one label in brackets that ends the last sentence."""
+    def _bracketed(self) -> Verdict:
+        """Accept the label in brackets that ends the text, if it is the only one, or the last sentence concludes."""
         bracketed = [label for label in self.labels if label.bracketed and label.capital]
-        if len({label.text for label in bracketed}) != 1:
-            return None, "none"
+        if not bracketed or bracketed[-1].name is None:
+            return _NOTHING
         label = bracketed[-1]
-        ends = not any(ch.isalnum() for ch in self.text[label.end :])
-        if label.name is None or not ends or self._read(label) is Reading.DENIED:
-            return None, "none"
-        attached = label.start > 1 and self.text[label.start - 2].isalnum()
-        return (None, "none") if attached else (label.name, "bracket")
+        rest = _GAP.split(self.text[label.end :], maxsplit=1)[0]
+        ends = not any(character.isalnum() for character in rest)
+        only = len({other.text for other in bracketed}) == 1
+        if not ends or not (only or self._concludes(label, bracketed)) or self._read(label) is Reading.DENIED:
+            return _NOTHING
+        return label.name, "bracket"
+
+    def _concludes(self, label: Label, bracketed: list[Label]) -> bool:
+        before = bracketed[-2]
+        return (
+            concludes(self.text, label.start) and _SENTENCE_END.search(self.text, before.end, label.start) is not None
+        )

@@ -30,16 +30,19 @@ _NATIVE_PATTERN = (
 )
 _JOIN = re.compile(
     r"""["'”’)\]}】.]{0,3}\s{0,3}(?:
-      (?:[,;/&+、،，~∕]|\sx\s|[-–—]) | (?:[,;]\s{0,2})?(?<![a-z])(?:and/or|and|or|nor|vs\.?|versus|und|oder|et|ou|y|e|o|u|и|или|dan|atau
-      |ve|veya|en|of|i|lub|eller|và|hoặc|na|au)(?![a-z]) | 和|或者?|及|与|與|以及|还是|と|か|または|および|や|와|과|또는|이?나|및
+      [,;/&+、،，~–—-]
+      | (?:[,;]\s{0,2})?(?<![a-z])(?:and/or|and|or|nor|vs\.?|versus|und|oder|et|ou|y|e|o|u|и|или|dan|atau
+      |ve|veya|en|of|i|lub|eller|và|hoặc|na|au)(?![a-z])
+      | 和|或者?|及|与|與|以及|还是|と|か|または|および|や|와|과|또는|이?나|및
       |و|أو|और|या|এবং|বা|หรือ|และ
-    )\s{0,3}(?:(?:also|maybe|possibly|perhaps|even|either|both|probably|likely|option|choice|answer|or|and|选项|選項),?\s{1,2}){0,3}
+    )\s{0,3}
+    (?:(?:also|maybe|possibly|perhaps|even|either|both|probably|likely|option|choice|answer|or|and|选项|選項),?\s{1,2}){0,3}
     ["'“‘(\[{⟦【]{0,3}""",
     re.VERBOSE | re.IGNORECASE,
 )
 _BROKEN = re.compile(
-    r"""['’](?!s\b)(?:[^\W\d_](?!(?:ir|ır|ur|ür)\b)) | ['’]s\b | [-–]\w | [+\#^°%√′″]
-      | \((?!\s)[^()\s]{0,3}\) | \.(?:[A-Za-z]{1,2}\b|[A-Z]\.) | \s{0,2}(?:[=×÷∩∪∈∉⊂⊆≤≥≠→⇒⇔·∙^≈±]|\\[a-zA-Z]|->|=>|[<>]\s)
+    r"""['’](?!s\b)(?:[^\W\d_](?!(?:ir|ır|ur|ür)\b)) | ['’]s\b | [-–]\w | [+\#^°%√′″] | \((?!\s)[^()\s]{0,3}\)
+      | \.(?:[A-Za-z]{1,2}\b|[A-Z]\.) | \s{0,2}(?:[=×÷∩∪∈∉⊂⊆≤≥≠→⇒⇔·∙^≈±]|\\[a-zA-Z]|->|=>|[<>]\s)
       | \s{0,2}[+*]\s{0,2}[\w(\\] | \s[-−]\s{0,2}\d""",
     re.VERBOSE,
 )
@@ -48,6 +51,8 @@ _ENDED = re.compile(
     r"""\s{0,2}(?:[.!?,;:"'”’»)\]}>】」』。、，！？；|⟧/&]|\.\.\.|…)|[ \t]*(?:\n|$)|\s{1,3}[-–—(\[✓✔✅]"""
 )
 _WORD = re.compile(r"\s{1,3}([^\W\d_]+)")
+_CALLED = re.compile(r"(?<![^\W_])[A-Za-z0-9]{1,2}\($")
+_NAMED_IN_BRACKETS = re.compile(r"\((?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s$")
 _MAXIMUM_LABELS = 4000
 
 
@@ -68,7 +73,7 @@ class Label:
 def _patterns(options: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, str]]:
     digits = options[0].isdigit()
     special = [
-        re.escape(option) for option in options if len(option) > 1 and not option.isdigit() or not option.isascii()
+        re.escape(option) for option in options if (len(option) > 1 and not option.isdigit()) or not option.isascii()
     ]
     single = r"\d{1,3}" if digits else "[A-Za-z]"
     attached = r"\d.,/$€£+×=−-" if digits else ""
@@ -85,24 +90,29 @@ def find_labels(text: str, options: tuple[str, ...]) -> list[Label]:
     labels = []
     for match in found[-_MAXIMUM_LABELS:]:
         word, start, end = match[0], match.start(), match.end()
+        is_native = not word.isascii() and word.casefold() not in names
+        if word.islower() and not is_native and not _may_be_lower(text, end):
+            continue
         if start > 1 and text[start - 1] in ".'’-–&" and text[start - 2].isalnum() and text[start - 2].isascii():
             continue
         after = text[end : end + 24]
         if _BROKEN.match(after) or (word.isdigit() and _BROKEN_NUMBER.match(after)):
             continue
-        is_native = not word.isascii() and word.casefold() not in names
         name = names.get((_NATIVE.get(word, word) if is_native else word).casefold())
-        if word.islower() and not is_native and not _may_be_lower(word, text, start, end):
-            continue
         opener = text[start - 1] if start else ""
         if after[:1] in ("'", "’") and not after[1:2].isalpha() and opener not in "'‘’":
             continue  # a prime
-        bracketed = _BRACKETS.get(opener, "\0") == text[end : end + 1] or (opener == BOX)
+        if opener == "(" and _CALLED.search(text, max(0, start - 5), start):
+            continue  # P(A)
+        bracketed = opener == BOX or (
+            text[end : end + 1] == _BRACKETS.get(opener, "\0")
+            or (text[end : end + 1] == ")" and _NAMED_IN_BRACKETS.search(text, max(0, start - 12), start) is not None)
+        )
         labels.append(Label(name, start, end, not word.islower() or is_native, is_native, bracketed, word))
     return labels
 
 
-def _may_be_lower(word: str, text: str, start: int, end: int) -> bool:
+def _may_be_lower(text: str, end: int) -> bool:
     following = _WORD.match(text, end)
     return following is None or following[1].lower() in FOLLOWING_STRICT or not following[1].isascii()
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from alodlm.score.choice.markup import plain
+
 _LINE = re.compile(r"^[ \t>*-]{0,6}[(\[]?(\w{1,2})[)\].:][ \t]{1,4}(\S[^\n]*)$", re.MULTILINE)
-_TRIMMED = " \t\r\n.,;:!?\"'“”‘’*`()[]{}⟦。，"
+_TRIMMED = " \t\r\n.,;:!?\"'“”‘’⟦。，"
 _STATED = re.compile(
     r"(?:\b(?:answer|option|choice|response|statement)\b[^.\n:]{0,40}?(?:\b(?:is|was|would be|must be|should be)\b|:)"
     r"|^[ \t]*(?:答案|正解|정답)[^\n:]{0,4}:|⟦)[ \t\n:]{0,4}(?:the |option )?([^\n]{1,400})",
@@ -35,7 +37,7 @@ def option_texts(prompt: str, options: tuple[str, ...]) -> dict[str, str]:
     texts: dict[str, str] = {}
     repeated: set[str] = set()
     for label, text in listed:
-        folded = _fold(text)
+        folded = _fold(plain(text))
         if folded in texts or not folded:
             repeated.add(folded)
         texts[folded] = label

@@ -60,7 +60,7 @@ ADJECTIVES = _words(
 FILLERS = _words(
     """
     probably likely most definitely clearly therefore thus then indeed simply obviously actually still again
-    certainly surely just only the both either combination of mix a to be indeed undoubtedly perhaps maybe possibly
+    certainly surely just only the both either combination of mix a indeed undoubtedly perhaps maybe possibly
     also really now la le el o il die der das number nr in fact
     """
 )
@@ -83,8 +83,8 @@ NEGATORS = _words(
     """
     not never neither nor cannot hardly isn't aren't wasn't won't wouldn't can't couldn't don't doesn't didn't shouldn't
     unlikely doubt reject rejects rejected rejecting eliminate eliminates eliminated eliminating discard
-    discards discarded dismiss dismisses dismissed exclude excluded nicht kein keine pas non não no не ні bukan tidak siyo değil không nie niet inte ikke ليس ليست لا
-    नहीं না নয় rarely excludes excluding except without
+    discards discarded dismiss dismisses dismissed exclude excluded nicht kein keine pas non não no не ні bukan tidak
+    siyo değil không nie niet inte ikke ليس ليست لا नहीं না নয় rarely excludes excluding except without
     """
 )
 PRONOUNS = _words("it that this c'est it's that's das dies ça cela ello isso questo это")
@@ -130,8 +130,9 @@ TEMPTING = _words(
 FOLLOWING = _words(
     """
     because since as for due which with that from based given though although but is are was by per according when
-    where while if in on at not rather instead over and or has would seems weil da denn parce puisque porque here then too anyway however
-    ya pois perché poiché потому так karena sebab çünkü vì omdat want bo ponieważ kwa fordi eftersom
+    where while if in on at not rather instead over and or has would seems weil da denn parce puisque porque
+    here then too anyway however ya pois perché poiché потому так karena sebab çünkü vì omdat want bo ponieważ kwa fordi
+    eftersom
     """
 )
 # After A, I, a digit or a lower-case letter only these do: the rest could follow an article, a pronoun, a number.
@@ -145,7 +146,8 @@ GLUED_BEFORE = _glued(
       (?:答案|正[确確]选?项?答?案?|正[确確]的?[选選][项項]|最[^。\n]{0,8}[选選][项項]|[选選][项項](?=是|为|為|应|:)|正[确確]的|答)
           (?:应该|應該|应|應|就|只能|显然|当然|显然就|最终|可能)?(?:是|为|為|选|選|选择|選擇|即|在于|:|：|,)
       | (?<![不别別非勿])(?<!不应)(?<!不能)(?<!不该)(?:[选選](?:择|擇)?|[选選]的?是)
-      | 答[案え](?:は|が|:)? | 正解(?:は|が|:)? | 解答(?:は|:)? | 回答(?:は|:|为|是)? | 正しい(?:の|もの|選択肢|答え)(?:は|が) | 正答(?:は|:)
+      | 答[案え](?:は|が|:)? | 正解(?:は|が|:)? | 解答(?:は|:)? | 回答(?:は|:|为|是)?
+      | 正しい(?:の|もの|選択肢|答え)(?:は|が) | 正答(?:は|:)
       | 최?종?\s?(?:정답|답변|답안|답|해답)(?:은|는|이|:)? | 옳은\s?것은 | 정답\s?선택지는
       | คำตอบ(?:ที่ถูกต้อง)?(?:คือ|:)? | ตอบ | ข้อที่ถูก(?:ต้อง)?คือ | ចម្លើយ(?:គឺ|:)?
     )\s{0,4}:?\s{0,4}(?:是|为)?\s{0,2}(?:选项|選項|選択肢|选|選|选择|보기|선택지|ข้อ)?\s{0,2}$"""
@@ -160,32 +162,37 @@ GLUED_AFTER = _glued(
       | \s(?:सही|সঠিক)
     )"""
 )
-NEGATED_AFTER = _glued(
-    r"""\s{0,2}["'”’)\]】」}.:]{0,3}\s{0,2}(?:
-      (?:这个|這個)?(?:项|項|选项|選項)?(?:并|就|也|都)?(?:是|为|為)?(?:不|错|錯|非|没)
+# "B is wrong", "B cannot be": the words after a label that take it back.
+REFUTED = _glued(
+    r"""["'”’)\]】」}]{0,3}[ \t]{0,2}(?:
+      (?:这个|這個)?(?:项|項|选项|選項)?(?:并|就|也|都)?(?:是|为|為)?(?:不(?!是\s?[A-Z])|错|錯|非|没)
       | (?:では|じゃ|で)(?:は)?(?:な|あり) | (?:は|が)(?:間違|不|誤|正しくな|違)
       | \s?번?(?:이|가|은|는)?\s?(?:아니|아닙|아닌|틀|오답|정답이\s?아)
       | (?:नहीं|गलत|নয়|ভুল|ليس|ليست|خاطئ|خطأ|ไม่|ผิด)
       | (?:is|are|was|were|seems|looks|appears|would\sbe|must\sbe|can|could|would|does|do|should|will|being)
           (?:\s(?:also|clearly|definitely|obviously|just|simply|therefore|thus|to\sbe|probably|likely|an?|the)){0,3}
-          (?:\s(?:not|never)\b|n['’]?t\b|not\b|\s(?:wrong|incorrect|false|invalid|untrue|ruled\sout|eliminated|irrelevant))
-      | (?:isn|aren|wasn|can|won|doesn|don|wouldn|couldn)['’]?t\b | cannot\b | fails?\b
-      | (?:wrong|incorrect|false|no|✗|✘|❌|×)(?![^\W\d_])
+          (?:\s(?:not|never)\b|n['’]?t\b|not\b
+            |\s(?:wrong|incorrect|false|invalid|untrue|ruled\sout|eliminated|irrelevant))
+      | (?:isn|aren|wasn|can|won|doesn|don|wouldn|couldn)['’]?t\b | cannot\b | fails?\b | [✗✘❌×]
       | ist\s(?:\w{1,10}\s)?(?:falsch|nicht|keine) | est\s(?:fau|incorrect|erron) | n['’]est\spas
       | (?:es|está)\s(?:incorrect|fals) | no\s(?:es|está) | (?:é|está)\s(?:incorret|errad|fals) | não\s(?:é|está)
       | (?:è|e')\s(?:sbagliat|errat|fals|scorrett) | non\sè | не\s | неверн | неправильн | bukan | tidak | salah
     )"""
 )
+# "B: incorrect", "B. Wrong." beside a label that nothing claims.
+MARKED_WRONG = _glued(r"""["'”’)\]】」}.:]{0,3}\s{0,2}(?:[-–—]\s)?(?:\(?(?:wrong|incorrect|false|no)\b|[✗✘❌×])""")
 # "B is correct", "B would be the best answer", "B: correct".
 LABEL_FIRST = _glued(
     r"""["'”’)\]】}]{0,3}(?:
       \s{0,2}(?:[:.,–—-]\s{0,2})?(?:✓|✔|✅|☑|\(?(?:correct|right)\b(?!\s+(?:to|that|if|side|hand|angle|triangle)\b))
-      | \s{1,3}(?:is|are|'s|was|seems|looks|appears|would\sbe|must\sbe|has\sto\sbe|should\sbe|will\sbe|remains|stands\sout)
+      | \s{1,3}(?:is|are|'s|was|seems|looks|appears|would\sbe|must\sbe|has\sto\sbe|should\sbe|will\sbe
+          |remains|stands\sout)
           (?:\s(?:to\sbe|as|indeed|clearly|definitely|therefore|thus|obviously|the|my|our|probably|most|likely|only
                  |actually|final|single|overall|closest|still|then|really|an?)){0,4}
-          \s(?:correct|right|answer|solution|best|better|true\sanswer|appropriate|accurate|suitable|plausible|option\b|choice\b
-             |one\b|remaining|winner|closest|left)\b(?!\s+(?:distractor|trap|in\spart|only\sif|but\b))
-      | \s{1,3}(?:best|most\saccurately|correctly)\s(?:describes|fits|matches|explains|answers|represents|completes|captures)
+          \s(?:correct|right|answer|solution|best|better|true\sanswer|appropriate|accurate|suitable|plausible|option\b
+             |choice\b|one\b|remaining|winner|closest|left)\b(?!\s+(?:distractor|trap|in\spart|only\sif|but\b))
+      | \s{1,3}(?:best|most\saccurately|correctly)
+          \s(?:describes|fits|matches|explains|answers|represents|completes|captures)
       | \s{1,3}(?:fits|matches|works|describes)\s(?:it\s|this\s)?best\b
       | \s{1,3}ist\s(?:\w{1,10}\s)?(?:richtig|korrekt)
       | \s{1,3}est\s(?:la\s|le\s|l['’])?(?:bonne|bon\b|correct|juste|exact|réponse)
