@@ -1,0 +1,102 @@
+"""The few system calls that Python 3.11 does not offer: namespaces, mounts, capabilities, death signals.
+
+Every function is best effort where the system lacks the call (macOS, other processors): it returns False.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import signal
+import sys
+
+LINUX = sys.platform.startswith("linux")
+_CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}.get(platform.machine())
+_NEW_NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000  # user, pid, mount, ipc
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC = 2, 4, 4096, 16384
+# PyDLL keeps the interpreter lock, so that a raw clone leaves it held by the one thread of the child.
+_LIBC = ctypes.PyDLL(None, use_errno=True) if LINUX else None
+
+
+def _prctl(option: int, value: int) -> bool:
+    return _LIBC is not None and _LIBC.prctl(option, value, 0, 0, 0) == 0
+
+
+def die_with_parent() -> bool:
+    """Have the kernel kill this process when its parent dies."""
+    return _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def become_subreaper() -> bool:
+    """Have orphaned descendants become children of this process."""
+    return _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def set_dumpable(dumpable: bool) -> bool:
+    """Allow or forbid other processes of the same user to trace this one and read its memory."""
+    return _prctl(_PR_SET_DUMPABLE, int(dumpable))
+
+
+def drop_privileges() -> None:
+    """Give up every capability for good, also for programs started later."""
+    if _LIBC is None:
+        return
+    for capability in range(64):
+        if not _prctl(_PR_CAPBSET_DROP, capability):
+            break
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    _LIBC.capset(header, (ctypes.c_uint32 * 6)())
+
+
+def clone_into_namespaces() -> int:
+    """Fork into new user, process, mount and ipc namespaces; the child (0) is process 1 there. OSError if refused."""
+    if _LIBC is None or _CLONE_NUMBER is None:
+        raise OSError("no namespaces here")
+    child = _LIBC.syscall(_CLONE_NUMBER, _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
+    if child < 0:
+        raise OSError(ctypes.get_errno(), "clone")
+    return child
+
+
+def map_identity(user: int, group: int) -> None:
+    """Keep the user and group ids inside a new user namespace. OSError if refused."""
+    for path, text in (("uid_map", f"{user} {user} 1"), ("setgroups", "deny"), ("gid_map", f"{group} {group} 1")):
+        descriptor = os.open(f"/proc/self/{path}", os.O_WRONLY)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+
+
+def mount_tmpfs(path: str, options: str) -> None:
+    """Mount a fresh memory file system. OSError if refused."""
+    if _LIBC.mount(b"tmpfs", path.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, options.encode()) != 0:
+        raise OSError(ctypes.get_errno(), "mount", path)
+
+
+def mount_bind(source: str, target: str) -> None:
+    """Show `source`, with what is mounted below it, at `target` too. OSError if refused."""
+    if _LIBC.mount(source.encode(), target.encode(), None, _MS_BIND | _MS_REC, None) != 0:
+        raise OSError(ctypes.get_errno(), "mount", target)
+
+
+def children(process: int) -> list[int]:
+    """Return the living children of a process, as far as /proc tells."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{process}/task/{task}/children") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def descendants(process: int) -> list[int]:
+    """Return the living descendants of a process, parents first, as far as /proc tells."""
+    found = children(process)
+    for one in found:
+        found += children(one)
+    return found

@@ -1,0 +1,179 @@
+"""Cells as the scorer sees them: start them, wait for what they send, end them.
+
+Everything that a generated program can do ends in one of three ways here: a frame, a closed socket or a limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from alodlm.errors import StageError
+from alodlm.score.code import sandbox
+from alodlm.score.code.child import kernel
+from alodlm.score.code.child.channel import Channel, ChannelClosed
+from alodlm.score.code.sandbox import Limits, Sandbox, SandboxBroken
+from alodlm.score.code.watch import Clock, LimitReached, Tree
+
+_CREDENTIALS = struct.Struct("3i")
+_POLL_SECONDS = 0.05
+_END_SECONDS = 10.0
+
+
+class CellHandle:
+    """One cell: its keeper's control socket and its watched tree."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.control, self.far_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if kernel.LINUX:
+            self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.tree = Tree(limits.memory_bytes, limits.tasks)
+        self.status: int | None = None
+        self.ended = False
+
+    def read_report(self) -> None:
+        """Read one report of the keeper: it started (with its process id), it failed, or all is gone."""
+        data, ancillary, _, _ = self.control.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
+        report = json.loads(data) if data else ["gone", None]
+        if report[0] == "started":
+            self.tree.keeper = int(report[1])
+            for level, kind, payload in ancillary:
+                if kernel.LINUX and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                    self.tree.keeper = _CREDENTIALS.unpack(payload)[0]
+        elif report[0] == "gone":
+            self.status, self.ended = report[1], True
+        else:
+            self.ended = True
+            raise SandboxBroken(report[1])
+
+    def wait_started(self) -> None:
+        """Wait until the keeper reported that the program runs."""
+        self.control.settimeout(_END_SECONDS)
+        try:
+            while self.tree.keeper is None and not self.ended:
+                self.read_report()
+        except TimeoutError:
+            raise SandboxBroken("a cell did not start") from None
+
+    def end(self) -> bool:
+        """Have the keeper end everything; say whether it reported so in time."""
+        with contextlib.suppress(OSError):
+            self.control.shutdown(socket.SHUT_WR)
+        self.control.settimeout(_END_SECONDS)
+        try:
+            while not self.ended:
+                self.read_report()
+        except (TimeoutError, OSError, SandboxBroken):
+            self.ended = True
+        self.control.close()
+        return self.status is not None
+
+
+class Run:
+    """The cells of one scored answer, as a context: on leaving it, nothing of them runs any more."""
+
+    def __init__(self, wall: Sandbox, kind: str) -> None:
+        self._sandbox, self._kind = wall, kind
+        self.cells: list[CellHandle] = []
+
+    def __enter__(self) -> Run:
+        pair = self._kind == "python_tests"
+        self.cells = [CellHandle(self._sandbox.limits) for _ in range(2 if pair else 1)]
+        ends = [socket.socketpair() for _ in self.cells]
+        far: list[socket.socket] = []
+        for cell, (_, channel) in zip(self.cells, ends, strict=True):
+            far += [cell.far_control, channel]
+        try:
+            self._sandbox.request(self._kind, far)
+            if pair:
+                socket.send_fds(ends[1][0], [b"\0"], [ends[0][0].fileno()])
+        finally:
+            for one in far:
+                one.close()
+            if pair:
+                ends[0][0].close()
+        self._connection = ends[-1][0]
+        self.channel = Channel(self._connection)
+        for cell in self.cells:
+            cell.wait_started()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        reported = [cell.end() for cell in self.cells]
+        self._connection.close()
+        keepers = [cell.tree.keeper for cell in self.cells if cell.tree.keeper is not None]
+        self._sandbox.after_run(all(reported), keepers)
+
+    def send(self, request: Any) -> None:
+        """Send the request that a cell waits for."""
+        self.channel.send(json.dumps(request, separators=(",", ":")).encode("ascii"))
+
+    def clock(self, seconds: float) -> Clock:
+        """Start a clock over the generated program (and the test program beside it)."""
+        trees = [cell.tree for cell in self.cells]
+        return Clock(seconds, *trees)
+
+    def frame(self, clock: Clock) -> bytes:
+        """Wait for the next frame; `LimitReached` or `ChannelClosed` where none comes."""
+        next_look = time.monotonic() + _POLL_SECONDS
+        while (frame := self.channel.buffered_frame()) is None:
+            wait = max(0.001, min(next_look - time.monotonic(), clock.remaining()))
+            if self._ready(wait):
+                self.channel.fill()
+            else:
+                clock.check()
+                next_look = time.monotonic() + _POLL_SECONDS
+        return frame
+
+    def _ready(self, seconds: float) -> bool:
+        """Wait for the channel; a cell that ended without having sent anything is a closed channel."""
+        watched = [self._connection, *(cell.control for cell in self.cells if not cell.ended)]
+        readable, _, _ = select.select(watched, [], [], seconds)
+        if self._connection in readable:
+            return True
+        for cell in self.cells:
+            if cell.control in readable:
+                cell.read_report()
+        if self.cells[-1].ended and not select.select([self._connection], [], [], 0)[0]:
+            raise ChannelClosed
+        return False
+
+
+def with_retry(run: Callable[[], str | None]) -> str | None:
+    """Run something that needs cells; once more where the machinery itself failed, then a `StageError`."""
+    try:
+        return run()
+    except SandboxBroken:
+        sandbox.close()
+    try:
+        return run()
+    except SandboxBroken as error:
+        raise StageError("code sandbox", "could not run a program", value=str(error)) from None
+
+
+def kill_left_over(root: int, spared: set[int]) -> None:
+    """Kill every descendant of `root` that is not spared (a keeper that was itself killed leaves orphans)."""
+    while left := [one for one in kernel.descendants(root) if one not in spared and not _is_zombie(one)]:
+        for process in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, 9)
+        time.sleep(0.001)
+
+
+def _is_zombie(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+__all__ = ["CellHandle", "ChannelClosed", "LimitReached", "Run", "kill_left_over"]
