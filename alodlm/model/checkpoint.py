@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from msgspec import Struct
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from alodlm.errors import InputError
 from alodlm.model import weights
@@ -78,11 +79,20 @@ def open_checkpoint(folder: Path, model_config: Path | None = None) -> Checkpoin
 
 def build_empty(config: LoopedConfig, dtype: torch.dtype) -> LoopedModel:
     """Build the model without memory for its weights; the gate's two biases stay float32 in every precision."""
-    with torch.device("meta"):
+    with torch.device("meta"), _NoInitialisation():
         model = LoopedModel(config).to(dtype).requires_grad_(False)
         model.exit_gate.net.bias.data = model.exit_gate.net.bias.data.float()
         model.exit_gate.depth_bias.data = model.exit_gate.depth_bias.data.float()
     return model
+
+
+class _NoInitialisation(TorchFunctionMode):
+    """Skips `torch.nn.init`: on the meta device it fills nothing, and imports a compiler for seconds to do so."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return kwargs["tensor"] if kwargs and "tensor" in kwargs else args[0]
+        return func(*args, **(kwargs or {}))
 
 
 def expected_shapes(config: LoopedConfig) -> Mapping[str, tuple[int, ...]]:

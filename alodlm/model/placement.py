@@ -11,8 +11,6 @@ import logging
 from collections.abc import Mapping
 
 import torch
-from accelerate import dispatch_model, infer_auto_device_map
-from accelerate.utils import get_max_memory
 from msgspec import Struct
 
 from alodlm.errors import InputError, MissingError
@@ -67,6 +65,8 @@ def attach_hooks(
     model.layer_devices = [placed.runs_on(f"model.layers.{i}") for i in range(len(model.model.layers))]
     if set(placed.blocks.values()) == {placed.main}:
         return
+    from accelerate import dispatch_model
+
     index = {name: _index_entry(name, stored, dtype) for name, stored in tensors.items()}
     if model.config.tie_word_embeddings:
         index[f"{_HEAD}.weight"] = index[f"{_EMBEDDING}.weight"]
@@ -77,6 +77,9 @@ def attach_hooks(
 
 
 def _automatic(model: LoopedModel, device: torch.device) -> dict[str, int | str]:
+    from accelerate import infer_auto_device_map
+    from accelerate.utils import get_max_memory
+
     memory = get_max_memory()
     if device.type == "cpu":
         memory = {"cpu": memory["cpu"]}
