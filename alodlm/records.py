@@ -133,7 +133,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
 
     def _check_options(self) -> None:
         options = self.options
-        _require(len(options) > 1, "available_options", "needs at least two labels", options)
+        _require(bool(options), "available_options", "must not be empty", options)
         _require(len(set(options)) == len(options), "available_options", "labels must differ", options)
         good = all(label.isalnum() and len(label) <= 2 for label in options)
         _require(good, "available_options", "labels are letters or digits", options)

@@ -62,7 +62,7 @@ BAD = [
     (without(CHOICE, "answer"), "answer: must be one of"),
     (CHOICE | {"metric": "mmlu_pro", "answer": "K"}, "answer: must be one of"),
     (CHOICE | {"available_options": "ABCD"}, "available_options: expected `array"),
-    (CHOICE | {"available_options": ["A"]}, "needs at least two labels"),
+    (CHOICE | {"available_options": []}, "available_options: must not be empty"),
     (CHOICE | {"available_options": ["A", "A"]}, "labels must differ"),
     (CHOICE | {"available_options": ["A", "(B)"]}, "labels are letters or digits"),
     (without(MATH, "answer"), "answer: is required for metric math"),
