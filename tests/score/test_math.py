@@ -13,16 +13,18 @@ import pytest
 from alodlm.records import Task
 from alodlm.score.math import score
 
-ROWS = [json.loads(line) for line in Path(__file__).with_name("cases_math.jsonl").read_text("utf-8").splitlines()]
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+CASES = rows(Path(__file__).with_name("cases_math.jsonl"))
+RULES = rows(Path(__file__).with_name("cases_math_rules.jsonl"))
 SPOILED_SIGN = {"-": "+", "+": "-"}
 
 
 def task(answer: str, prompt: str = "How much is it?") -> Task:
     return Task(benchmark="MATH-500", id=1, metric="math", prompt=prompt, answer=answer)
-
-
-def rows(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def spoiled(answer: str) -> str | None:
@@ -35,11 +37,17 @@ def spoiled(answer: str) -> str | None:
     return answer[: sign.start()] + SPOILED_SIGN[sign[0]] + answer[sign.end() :] if sign else None
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+@pytest.mark.parametrize("row", CASES, ids=[row["id"] for row in CASES])
 def test_each_case_has_its_stated_verdict(row: dict) -> None:
     scored = score(task(row["answer"]), row["text"])
     assert scored.correct == row["correct"], (row["why"], scored)
     assert scored.failure in ((None,) if row["correct"] else ("wrong", "no_answer"))
+
+
+@pytest.mark.parametrize("row", RULES, ids=[f"{at}-{row['rule']}" for at, row in enumerate(RULES)])
+def test_each_rule_accepts_and_refuses_its_rows(row: dict) -> None:
+    scored = score(task(row["answer"]), row["text"])
+    assert scored.correct == row["correct"], scored
 
 
 @pytest.mark.shared

@@ -13,7 +13,7 @@ from alodlm.score.math.compare import Comparison
 from alodlm.score.math.errors import GiveUpError
 from alodlm.score.math.extract import extract, reference_text
 from alodlm.score.math.limit import OverTimeError, cpu_limit
-from alodlm.score.math.numbers import plain_number
+from alodlm.score.math.numbers import same_number
 from alodlm.score.math.structure import identity, read_answer
 from alodlm.score.math.turns import own_answer
 from alodlm.thinking import answer_part, ends_inside_thinking
@@ -29,20 +29,18 @@ def score(task: Task, text: str) -> Score:
     if found.text is None:
         return Score(False, None, "no_answer", found.rule)
     shown = found.text[:_SHOWN_CHARACTERS]
-    try:
-        with cpu_limit(CPU_SECONDS):
-            correct = equivalent(found.text, task.reference, prompt=task.prompt)
-    except OverTimeError:
-        return Score(False, shown, "scorer_timeout", found.rule)
+    correct = same_number(found.text, expected := reference_text(task.reference))
+    if correct is None:
+        try:
+            with cpu_limit(CPU_SECONDS):
+                correct = equivalent(found.text, expected, prompt=task.prompt)
+        except OverTimeError:
+            return Score(False, shown, "scorer_timeout", found.rule)
     return Score(correct, shown, None if correct else "wrong", found.rule)
 
 
-def equivalent(answer: str, reference: str, *, prompt: str = "") -> bool:
-    """Say whether an extracted answer equals a reference; text that cannot be read equals only its like."""
-    expected = reference_text(reference)
-    numbers = plain_number(answer), plain_number(expected)
-    if None not in numbers and numbers[0] == numbers[1]:
-        return True
+def equivalent(answer: str, expected: str, *, prompt: str = "") -> bool:
+    """Say whether an extracted answer equals an expected one; text that cannot be read equals only its like."""
     try:
         if identity(answer) == identity(expected):
             return True

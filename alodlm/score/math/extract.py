@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from alodlm.score.math.prose import first_expression, last_expression, sentences
+from alodlm.score.math.statements import Marker, box_content, is_closed, markers
 from alodlm.score.math.unicode import plain_unicode
 
 
@@ -20,17 +21,6 @@ class Extraction(NamedTuple):
     rule: str
 
 
-_STATEMENT = re.compile(
-    r"(?P<box>\\(?:boxed|fbox|framebox)(?![A-Za-z]))"
-    r"|(?P<tag><answer>)"
-    r"|(?P<hashes>^[ \t]*\#\#\#\#(?!\#)|\#\#\#\#(?=[ \t]*[-\d$]))"
-    r"|(?P<letter>^[ \t]*(?:\*\*)?A(?:\*\*)?[ \t]*:)"
-    r"|(?P<said>\bfinal[ \t]+answers?\b(?:[ \t]*(?:is|are|was|would[ \t]be|will[ \t]be))?"
-    r"|\banswers?\b(?:[ \t]+(?:to|for|in)\b[^.\n:]{0,80}?)?[ \t]*"
-    r"(?:is|are|was|were|would[ \t]be|will[ \t]be|should[ \t]be|must[ \t]be|equals|comes[ \t]out[ \t]to)\b"
-    r"|(?:^[\#*_ \t]*|\bthe[ \t]+|\bfinal[ \t]+|(?-i:\b(?=A)))answers?(?:\*\*)?[ \t]*[:=：])",
-    re.IGNORECASE | re.MULTILINE,
-)
 _LEAD = re.compile(r"(?:[\s:：*_=]|\\\s|(?:therefore|thus|so|simply|just|given by|is|are)\b)*", re.IGNORECASE)
 _JOINT = re.compile(
     r"[\s$,]*(?:\\[()\[\]])*[\s$,]*(?:(?:and|or)\b|\\text\{\s*(?:and|or)\s*\})?[\s$,]*(?:\\[()\[\]])*[\s$]*"
@@ -43,7 +33,7 @@ _NO_STATEMENT = re.compile(
 )
 _MAX_WORDS = 8
 _MAX_STATEMENTS = 40
-_MAX_BOX = 20_000
+_RULES = {"hashes": "hashes", "letter": "answer_line", "said": "stated"}
 _TAIL = 20_000
 _EDGE = ' \t\r\n*_`"~'
 
@@ -58,66 +48,45 @@ def extract(text: str) -> Extraction:
 
 def _last_statement(text: str) -> Extraction | None:
     """Return the last explicit statement that says something."""
-    found = list(_STATEMENT.finditer(text))
+    found = markers(text)
     for at in range(len(found) - 1, max(-1, len(found) - 1 - _MAX_STATEMENTS), -1):
-        kind = found[at].lastgroup
-        if kind == "box":
+        if found[at].kind == "box":
             extraction = _boxes(text, found, at)
         elif _is_inside_box(text, found, at):
             continue
         else:
-            stop = found[at + 1].start() if at + 1 < len(found) else len(text)
-            extraction = _said(text, found[at], kind, stop)
+            stop = found[at + 1].start if at + 1 < len(found) else len(text)
+            extraction = _said(text, found[at], stop)
         if extraction is not None:
             return extraction
     return None
 
 
-def _is_inside_box(text: str, found: list[re.Match[str]], at: int) -> bool:
+def _is_inside_box(text: str, found: list[Marker], at: int) -> bool:
     """Say whether a phrase is part of a box's content, so that it states nothing of its own."""
-    before = [marker for marker in found[max(0, at - 4) : at] if marker.lastgroup == "box"]
-    return any(box_content(text, box.end())[1] > found[at].start() and closed(text, box.end()) for box in before)
+    before = [marker for marker in found[max(0, at - 4) : at] if marker.kind == "box"]
+    return any(box_content(text, box.end)[1] > found[at].start and is_closed(text, box.end) for box in before)
 
 
-def closed(text: str, at: int) -> bool:
-    """Say whether the box whose braces begin at `at` closes."""
-    return box_content(text, at)[0] is not None
-
-
-def _boxes(text: str, found: list[re.Match[str]], last: int) -> Extraction | None:
+def _boxes(text: str, found: list[Marker], last: int) -> Extraction | None:
     """Return the content of a box, joined with the boxes before it that `and` or a comma connects."""
-    content, _ = box_content(text, found[last].end())
+    content, _ = box_content(text, found[last].end)
     if content is None:
         return Extraction(None, "unclosed_box")
     if not _inner_box(content).strip(" $"):
         return None
     parts = [_inner_box(content)]
-    begin = found[last].start()
+    begin = found[last].start
     for at in range(last - 1, -1, -1):
-        if found[at].lastgroup != "box":
+        if found[at].kind != "box":
             break
-        earlier, end = box_content(text, found[at].end())
+        earlier, end = box_content(text, found[at].end)
         between = text[end:begin] if earlier is not None else ""
         if earlier is None or end > begin or not between.strip(" $") or not _JOINT.fullmatch(between):
             break
         parts.append(_inner_box(earlier))
-        begin = found[at].start()
+        begin = found[at].start
     return Extraction(", ".join(reversed(parts)).strip(), "boxed" if len(parts) == 1 else "boxes_joined")
-
-
-def box_content(text: str, at: int) -> tuple[str | None, int]:
-    """Return what a box holds and where it ends; None when its braces never close."""
-    while at < len(text) and text[at].isspace():
-        at += 1
-    if text[at : at + 1] != "{":
-        token = re.compile(r"\\[A-Za-z]+|\d|[^\s$\\]").match(text, at)
-        return (token[0], token.end()) if token else ("", at)
-    level, start = 0, at
-    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, at, at + _MAX_BOX):
-        level += (brace[0] == "{") - (brace[0] == "}")
-        if level == 0:
-            return text[start + 1 : brace.start()], brace.end()
-    return None, len(text)
 
 
 def _inner_box(content: str) -> str:
@@ -133,23 +102,21 @@ def _inner_box(content: str) -> str:
     return content
 
 
-def _said(text: str, marker: re.Match[str], kind: str, stop: int) -> Extraction | None:
+def _said(text: str, marker: Marker, stop: int) -> Extraction | None:
     """Return what a phrase, heading or tag states, None where it states nothing."""
-    if kind == "tag":
-        closing = text.find("</answer>", marker.end())
+    if marker.kind == "tag":
+        closing = text.find("</answer>", marker.end)
         stop = len(text) if closing < 0 else closing
-        content = text[marker.end() : min(stop, marker.end() + _TAIL)]
-        return _statement(content.strip(), "answer_tag")
-    segment = _segment(text, marker.end(), stop)
-    rule = {"hashes": "hashes", "letter": "answer_line", "said": "stated"}[kind]
-    if kind == "hashes" and (_NUMBERED_HEADING.match(segment) or _is_heading(segment, text[marker.end() :])):
+        return _statement(text[marker.end : min(stop, marker.end + _TAIL)].strip(), "answer_tag")
+    segment = _segment(text, marker.end, stop)
+    if marker.kind == "hashes" and (_NUMBERED_HEADING.match(segment) or _is_heading(segment, text[marker.end :])):
         return None
-    return _statement(segment, rule)
+    return _statement(segment, _RULES[marker.kind])
 
 
 def _is_heading(segment: str, rest: str) -> bool:
     """Say whether `#### Step two` is a Markdown heading: words with more lines below."""
-    return not re.search(r"\d", segment[:12]) and "\n" in rest.strip()
+    return not re.match(r"[-+($€£\\\s]*\\?[\d.({]|[A-Za-z]\b", segment) and "\n" in rest.strip()
 
 
 def _segment(text: str, start: int, stop: int) -> str:

@@ -25,7 +25,7 @@ _PUNCTUATION = re.compile(r"[^\w'+-]+")
 _SPACE = re.compile(r"\s+")
 _BASE_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNIT_SIGNS = frozenset("/^{}-·*().'")
-_STRIPPED_ENDS = frozenset({".", ",", ";", ":", "%", "°", '"', "'", "?", "\\", "`", "~", "$", "€", "£", "¥", "₹"})
+_STRIPPED_ENDS = frozenset({".", ",", ";", ":", "%", '"', "'", "?", "\\", "`", "~", "$", "€", "£", "¥", "₹"})
 _STRIPPED_STARTS = frozenset({",", ";", ":", '"', "'", "$", "€", "£", "¥", "₹", "`", "="})
 
 
@@ -62,6 +62,7 @@ def read_leaf(tokens: list[Token], exact: bool = False) -> Node:
         return _worded(tokens)
     head, factor, unit_power = _without_unit(tokens)
     tree = parse_expression(head)
+    tree = tree[1] if tree[0] == "°" else tree
     if factor != 1:
         tree = ("*", ("q", number_value(str(factor))), tree)
     decimals, digits = _decimal_places(head) if factor == 1 else (None, 0)

@@ -13,4 +13,5 @@ def proved_equal(left: Tree, right: Tree) -> bool:
     """Say whether the equality of two expressions can be proved."""
     from alodlm.score.math import separation, symbolic
 
-    return separation.proves_equal(left, right) or symbolic.proves_equal(left, right)
+    decided = separation.decides_equal(left, right)
+    return symbolic.proves_equal(left, right) if decided is None else decided

@@ -34,6 +34,8 @@ _CHANGING = re.compile(
 )
 _SIGN_WORD = re.compile(r"\b(?:negative|minus)\s+$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
+_SEPARATORS = ".,;:?!"
+_AFTER_WORD = _SEPARATORS + '*`"”'
 _EDGES = ' \t\r\n*_`"“”~'
 _JOINERS = re.compile(r"[\s,]*(?:(?:and|or)\b)?[\s,]*", re.IGNORECASE)
 
@@ -129,21 +131,39 @@ def _runs(body: str) -> list[tuple[int, int]]:
     """Return the start and end of each run of mathematical words that holds a number or a constant."""
     runs: list[tuple[int, int]] = []
     start = end = -1
+    level = 0
     for word in re.finditer(r"\S+", body):
-        bare = word[0].rstrip('.,;:!?*`"”')
-        mathematical = bare and _WORD.fullmatch(bare) and not _ORDINAL.match(bare) and bare not in _LONE_WORDS
-        if start >= 0 and not mathematical:
-            runs.append((start, end))
-            start = -1
-        if mathematical:
-            start = word.start() if start < 0 else start
-            end = word.start() + len(bare)
-            if len(bare) < len(word[0].rstrip('*`"”')) and word[0].rstrip('*`"”')[-1] in ".,;:?":
+        bare = word[0].rstrip(_AFTER_WORD)
+        if not _is_mathematical(bare):
+            if start >= 0:
                 runs.append((start, end))
-                start = -1
+            start, level = -1, 0
+            continue
+        start = word.start() if start < 0 else start
+        end = word.start() + len(bare)
+        level += sum((char in "([{") - (char in ")]}") for char in bare)
+        if level <= 0 and len(bare) < len(word[0]) and set(word[0][len(bare) :]) & set(_SEPARATORS):
+            runs.append((start, end))
+            start, level = -1, 0
     if start >= 0:
         runs.append((start, end))
-    return [run for run in runs if _DIGIT.search(body, *run)]
+    return [_balanced(body, *run) for run in runs if _DIGIT.search(body, *run)]
+
+
+def _is_mathematical(word: str) -> bool:
+    if not word or word in _LONE_WORDS:
+        return False
+    return _WORD.fullmatch(word) is not None and _ORDINAL.match(word) is None
+
+
+def _balanced(body: str, start: int, end: int) -> tuple[int, int]:
+    """Return a run without a bracket at either end whose partner is outside."""
+    level = sum((char in "([{") - (char in ")]}") for char in body[start:end])
+    while level < 0 and body[end - 1] in ")]}":
+        end, level = end - 1, level + 1
+    while level > 0 and body[start] in "([{":
+        start, level = start + 1, level - 1
+    return start, end
 
 
 def _joined_runs(body: str, runs: list[tuple[int, int]]) -> str:

@@ -8,29 +8,32 @@ E = 0. So evaluating E to a little more than that many bits decides.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log2
+from math import gcd, log2
 
 from alodlm.score.math.errors import GiveUpError, UnreadableError
-from alodlm.score.math.numeric import context, value_of
+from alodlm.score.math.normal import PI, Normaliser
+from alodlm.score.math.numeric import context, in_radians, value_of
 from alodlm.score.math.parser import Tree
+from alodlm.score.math.quotient import ONE
 
 _MAX_DEGREE = 64
 _MAX_BITS = 6000
 _GUARD_BITS = 200
+_CIRCULAR = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
-def proves_equal(left: Tree, right: Tree) -> bool:
-    """Say whether `left − right` is an algebraic constant below its separation bound."""
+def decides_equal(left: Tree, right: Tree) -> bool | None:
+    """Say whether two algebraic constants are equal; None when they are none, or too complex to tell."""
     tree = ("+", left, ("*", ("q", Fraction(-1)), right))
     bound = _Bound()
     try:
         upper, lower = bound.of(tree)
         degree = bound.degree()
     except GiveUpError:
-        return False
+        return None
     bits = (degree - 1) * upper + lower
     if degree > _MAX_DEGREE or bits > _MAX_BITS:
-        return False
+        return None
     digits = int((bits + upper + _GUARD_BITS) * 0.302) + 10
     value = value_of(tree, {}, digits)
     return abs(value) < context(digits).mpf(2) ** -int(bits + 10)
@@ -59,6 +62,8 @@ class _Bound:
             return self._power(tree[1], tree[2][1])
         if kind == "root" and tree[1][0] == "q" and tree[1][1].denominator == 1:
             return self._power(tree[2], 1 / tree[1][1])
+        if kind == "f" and tree[1] in _CIRCULAR:
+            return self._circular(tree[1], tree[2])
         if kind not in "+*/":
             raise UnreadableError
         (upper1, lower1), (upper2, lower2) = self.of(tree[1]), self.of(tree[2])
@@ -70,7 +75,7 @@ class _Bound:
 
     def _power(self, base: Tree, exponent: Fraction) -> tuple[float, float]:
         upper, lower = self.of(base)
-        if abs(exponent.numerator) > 64 or exponent.denominator > 16:
+        if abs(exponent.numerator) > 4096 or exponent.denominator > 16:
             raise UnreadableError
         if exponent.denominator > 1:
             self.roots["root", base, exponent.denominator] = exponent.denominator
@@ -81,6 +86,25 @@ class _Bound:
                 upper, lower = upper, (upper * (exponent.denominator - 1) + lower) * part
         times = abs(exponent.numerator)
         return (upper * times, lower * times) if exponent > 0 else (lower * times, upper * times)
+
+    def _circular(self, name: str, argument: Tree) -> tuple[float, float]:
+        """Bound sin and cos of a rational part of π, as (z + 1/z)/2 with a root of unity z."""
+        turn = _part_of_pi(argument)
+        if turn.denominator > 16:
+            raise UnreadableError
+        order = 4 * turn.denominator
+        self.roots["unity", order] = sum(gcd(order, k) == 1 for k in range(order))
+        if name in ("sin", "cos"):
+            return 1.0, 1.0
+        return 2.0, 2.0
+
+
+def _part_of_pi(argument: Tree) -> Fraction:
+    """Return r of an angle r·π."""
+    top, bottom = Normaliser().quotient(in_radians(argument))
+    if bottom != ONE or set(top) != {PI}:
+        raise UnreadableError
+    return top[PI]
 
 
 def _log2(number: int) -> float:

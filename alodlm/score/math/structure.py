@@ -22,6 +22,7 @@ _PAIRS = {"(": ")]", "[": ")]", "{": "}", "⦃": "⦄", "⟨": "⟩"}
 _RELATIONS = frozenset("<>≤≥≠")
 _MATRICES = frozenset({"begin:pmatrix", "begin:bmatrix", "begin:matrix", "begin:array", "begin:smallmatrix"})
 _MONEY = re.compile(r"\\\$|^\$(?=[^$]*$)|[€£¥₹]")
+_LONE_GROUP = re.compile("\\{\x1f([^\x1f{}]+)\x1f\\}")
 _Tokens = list[Token]
 
 
@@ -34,7 +35,8 @@ def read_answer(text: str) -> Node:
 def identity(text: str) -> str:
     """Return a text that two answers share when they are written alike but for spacing and LaTeX wrappers."""
     tokens = trimmed(without_double_brackets(tokens_of(text)))
-    return "\x1f".join(token.text.lower() if token.kind == "word" else token.text for token in tokens)
+    texts = [token.text.lower() if token.kind == "word" else token.text for token in tokens]
+    return _LONE_GROUP.sub(r"\1", "\x1f".join(texts))
 
 
 def split(tokens: _Tokens, separators: frozenset[str]) -> tuple[list[_Tokens], list[str]]:
@@ -96,7 +98,7 @@ class _Shape:
             related = self._related(tokens)
             if related is not None:
                 return related
-        if signs & {"±", "∓"}:
+        if signs & {"±", "∓"} and not (tokens[0].text in "(⦃[⟨" and _enclosed(tokens) and signs & {",", "⦃"}):
             return self._plus_or_minus(tokens)
         return self._component(tokens)
 
@@ -191,6 +193,8 @@ class _Shape:
             return self._set(inner)
         parts, found = split(inner, frozenset({",", ";"}))
         if not found:
+            if inner and inner[0].text in _MATRICES:
+                return self.read(inner)
             if opening == "⟨":
                 raise UnreadableError
             return None

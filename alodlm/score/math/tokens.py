@@ -74,6 +74,7 @@ _SCAN = re.compile(
 _SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "/=": "≠", "==": "=", "**": "^", "×": "·"}
 _ESCAPED = {"\\{": "⦃", "\\}": "⦄", "\\|": "|", "\\%": "%", "\\\\": "⏎", "\\&": "and", "\\_": "_", "\\#": "#"}
 _MATH_INSIDE = re.compile(r"[\d\\^_=+*/<>]")
+_COMPOUND_UNIT = re.compile(r"[A-Za-z]+(?:\s*/\s*[A-Za-z]+)+")
 _AMBIGUOUS_POWER = re.compile(r"(?!1e)\d+e-\d$")
 
 
@@ -207,6 +208,8 @@ class _Scanner:
         if len(bare) == 1 and bare.isalpha():
             is_unit = name != "mathbf" and bare in UNITS and self._after_value() and (self.gap or content[0] == " ")
             self._add("word" if is_unit else "symbol", bare)
+        elif _COMPOUND_UNIT.fullmatch(bare):
+            self._add("word", bare)
         elif _MATH_INSIDE.search(bare) or bare.startswith(("(", "[")) or bare in _FUNCTION_NAMES:
             self.tokens += _Scanner(content, self._deeper()).scan()
         else:
@@ -224,7 +227,9 @@ class _Scanner:
 
     def _letters(self, run: str) -> None:
         """Read a run of letters as a name, a word or a product of symbols."""
-        if len(run) == 1:
+        if self._is_compound_unit(run):
+            self._add("word", run)
+        elif len(run) == 1:
             self._single_letter(run)
         elif run in _FUNCTION_NAMES:
             self._add("function", _FUNCTION_NAMES[run])
@@ -240,6 +245,13 @@ class _Scanner:
             self._product(run)
         elif not self._glued(run):
             self._add("word", run)
+
+    def _is_compound_unit(self, run: str) -> bool:
+        """Say whether a run begins a unit such as `km/h` after a number."""
+        if run not in UNITS or not self.tokens or self.tokens[-1].kind != "number":
+            return False
+        rest = re.compile(r"/([A-Za-z]+)").match(self.text, self.at)
+        return rest is not None and rest[1] in UNITS
 
     def _single_letter(self, letter: str) -> None:
         after_number = bool(self.tokens) and self.tokens[-1].kind == "number" and self.gap

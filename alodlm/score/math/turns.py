@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-_NEW_TURN = re.compile(
-    r"<\|?(?:im_start|im_end|endoftext|eot_id|end_of_text|end|user|assistant|system|start_header_id|eom_id)\|?>"
-    r"|</s>|\[/?INST\]"
-    r"|^[ \t]*(?:\#{1,6}[ \t]*)?(?:\*\*|__)?(?:(?:new|next|another)[ \t]+)?"
-    r"(?:question|problem|exercise|human|user|q)[ \t]*(?:\#?\d{1,4})?(?:\*\*|__)?[ \t]*:"
-    r"|^(?:user|human)[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
+_MARKER = re.compile(
+    r"<\|?(?:im_start|im_end|endoftext|eot_id|end_of_text|end|user|assistant|system|start_header_id|eom_id)\|?>|</s>",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(r"\[/?INST\]")
+_HEADING = re.compile(
+    r"\n[ \t]*(?:\#{1,6}[ \t]*)?(?:\*\*|__)?"
+    r"(?i:(?:(?:new|next|another)[ \t]+)?(?:question|problem|exercise|human|user|q)[ \t]*(?:\#?\d{1,4})?"
+    r"(?:\*\*|__)?[ \t]*:|(?:user|human)[ \t]*(?=\n|$))"
 )
 _COULD_ANSWER = re.compile(r"\d|\\boxed|\\fbox|answer|\$|\\\(", re.IGNORECASE)
 
@@ -20,7 +22,10 @@ def own_answer(text: str) -> str:
 
     A heading before anything that could be an answer (`Problem: …` restated first) ends nothing.
     """
-    for found in _NEW_TURN.finditer(text):
-        if _COULD_ANSWER.search(text, 0, found.start()):
-            return text[: found.start()]
-    return text
+    end = len(text)
+    for pattern in (_HEADING, _MARKER, _INSTRUCTION):
+        for found in pattern.finditer(text, 0, end):
+            if _COULD_ANSWER.search(text, 0, found.start()):
+                end = found.start()
+                break
+    return text[:end]
