@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from alodlm.records import Score, Task
 from alodlm.score.answer_text import final_text
-from alodlm.score.choice.extract import extract
+from alodlm.score.choice.extraction import extract
 
 
 def score(task: Task, text: str) -> Score:

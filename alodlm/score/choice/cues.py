@@ -13,7 +13,7 @@ from alodlm.score.choice import vocabulary as v
 from alodlm.score.choice.labels import OPENERS
 
 _SEEN_CHARACTERS = 180
-_CLAUSE_END = re.compile(r"\n|(?<!\b[Aa]ns)[.!?;।](?=\s|$)|[。！？；]")
+_CLAUSE_END = re.compile(r"[\n.!?;।。！？；](?=\s|$|(?<=[\n。！？；]))")
 _TOKEN = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0dff])+(?:['’](?:[^\W\d_])+)?|\d+|[:=|→⇒,(—–-]")
 _COLONS = frozenset(":=|→⇒—–-")
 _SUBJECT_WORDS = 10
@@ -38,7 +38,8 @@ def clause_before(text: str, start: int) -> tuple[str, list[str]]:
     tail = window[len(body) :]
     cut = 0
     for cut_match in _CLAUSE_END.finditer(body):
-        cut = cut_match.end()
+        if body[max(0, cut_match.start() - 3) : cut_match.start()].lower() != "ans":
+            cut = cut_match.end()
     clause = body[cut:]
     words = [word.replace("’", "'") for word in _TOKEN.findall(clause.lower())]
     for sign in tail:

@@ -47,12 +47,17 @@ _BROKEN = re.compile(
     re.VERBOSE,
 )
 _BROKEN_NUMBER = re.compile(r"[.,:/]\d|\s{0,2}[-−+*/]\s{0,2}\d|\s?[%°$€£]")
+_BEFORE_LETTER = "^\\°@"
+_BEFORE_NUMBER = "^\\°@.,/$€£+×=−-"
 _ENDED = re.compile(
     r"""\s{0,2}(?:[.!?,;:"'”’»)\]}>】」』。、，！？；|⟧/&]|\.\.\.|…)|[ \t]*(?:\n|$)|\s{1,3}[-–—(\[✓✔✅]"""
 )
 _WORD = re.compile(r"\s{1,3}([^\W\d_]+)")
 _CALLED = re.compile(r"(?<![^\W_])[A-Za-z0-9]{1,2}\($")
 _NAMED_IN_BRACKETS = re.compile(r"\((?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s$")
+_CAPITAL = re.compile(r"([A-Z])(?![A-Za-z0-9_])")
+_SMALL = re.compile(r"[\s(\[{<\"':=|>-]([a-z])(?![A-Za-z0-9_])")
+_SMALL_FIRST = re.compile(r"([a-z])(?![A-Za-z0-9_])")
 _MAXIMUM_LABELS = 4000
 
 
@@ -70,30 +75,41 @@ class Label:
 
 
 @lru_cache(maxsize=256)
-def _patterns(options: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, str]]:
-    digits = options[0].isdigit()
-    special = [
-        re.escape(option) for option in options if (len(option) > 1 and not option.isdigit()) or not option.isascii()
-    ]
-    single = r"\d{1,3}" if digits else "[A-Za-z]"
-    attached = r"\d.,/$€£+×=−-" if digits else ""
-    core = "|".join([*sorted(special, key=len, reverse=True), single])
-    bounded = rf"(?<![{_LETTER}^\\°@{attached}])(?:{core})(?![{_LETTER}])"
+def _patterns(options: tuple[str, ...]) -> tuple[bool, re.Pattern[str], dict[str, str]]:
+    """Return whether the labels are plain letters, the pattern of anything like a label, and the labels' names."""
+    numbers = all(option.isdigit() for option in options)
+    unusual = [option for option in options if not (option.isdigit() or (option.isascii() and len(option) == 1))]
+    core = "|".join([*map(re.escape, sorted(unusual, key=len, reverse=True)), r"\d{1,3}" if numbers else "[A-Za-z]"])
     names = {option.casefold(): option for option in options}
-    return re.compile(bounded), re.compile(f"{bounded}|{_NATIVE_PATTERN}"), names
+    anything = re.compile(rf"((?<![{_LETTER}])(?:{core})(?![{_LETTER}])|{_NATIVE_PATTERN})")
+    return not (numbers or unusual), anything, names
+
+
+def _lone_letters(text: str) -> list[re.Match[str]]:
+    """Return the single letters of an ASCII text; two passes that skip ahead are three times as fast as one."""
+    found = [match for match in _CAPITAL.finditer(text) if match.start() == 0 or not _is_word(text[match.start() - 1])]
+    small = [match for match in (_SMALL_FIRST.match(text), *_SMALL.finditer(text)) if match]
+    return sorted(found + small, key=lambda match: match.start(1)) if small else found
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def find_labels(text: str, options: tuple[str, ...]) -> list[Label]:
     """Return the labels that stand alone in `text`, in order (the last 4000 of a text that repeats them)."""
-    ascii_only, native, names = _patterns(options)
-    found = list((ascii_only if text.isascii() else native).finditer(text))
+    letters, native, names = _patterns(options)
+    found = _lone_letters(text) if letters and text.isascii() else list(native.finditer(text))
     labels = []
     for match in found[-_MAXIMUM_LABELS:]:
-        word, start, end = match[0], match.start(), match.end()
+        start, end = match.span(1)
+        word = match[1]
         is_native = not word.isascii() and word.casefold() not in names
         if word.islower() and not is_native and not _may_be_lower(text, end):
             continue
         if start > 1 and text[start - 1] in ".'’-–&" and text[start - 2].isalnum() and text[start - 2].isascii():
+            continue
+        if start and text[start - 1] in (_BEFORE_NUMBER if word.isdigit() else _BEFORE_LETTER):
             continue
         after = text[end : end + 24]
         if _BROKEN.match(after) or (word.isdigit() and _BROKEN_NUMBER.match(after)):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from alodlm.score.choice.labels import Label
 
-_HEAD = re.compile(r"^[^\w\n]{0,6}(?:(?:[Oo]ption|[Cc]hoice)\s)?(\w{1,2})(?:[).:\]]|[^\w\n]{0,6}$)", re.MULTILINE)
+_HEAD = re.compile(r"^[^\w\n]{0,6}(?:(?:[Oo]ption|[Cc]hoice)\s)?(\w{1,2})(?:[).:\]、]|[^\w\n]{0,6}$)", re.MULTILINE)
 _NEXT_HEAD = re.compile(r"[^\n]*\n\s{0,8}[^\w\n]{0,6}([A-Z]|\d{1,2})[).:\]]")
-_INLINE_HEAD = re.compile(r"(?<!\w)\(?(\w{1,2})[).]\s")
+_INLINE_HEAD = re.compile(r"(?<!\w)\(?(\w{1,2})(?:\)|\.\s)")
 _REASON = "because|since|as|due|for|weil|denn|parce|porque|perché|потому"
 _DISCUSSING = (
     "is|are|was|has|have|had|does|do|did|can|could|would|will|and|or|represents|refers|states|says|describes|mentions"
@@ -22,6 +23,8 @@ _OPENED = re.compile(
     re.VERBOSE,
 )
 _LOOKED_AHEAD = 4000
+# "(b) osmosis" may be a whole answer; "(b) Next, we find …" is a part of a longer one.
+_SHORT = 120
 _SPECIES = re.compile(
     r"\.\s(?:coli|elegans|melanogaster|subtilis|difficile|pylori|aureus|thaliana|cerevisiae|cereus|anthracis|botulinum"
     r"|perfringens|albicans|influenzae|faecalis|burgdorferi|pneumoniae|gondii|sapiens|diphtheriae|trachomatis)\b"
@@ -31,8 +34,12 @@ _INITIALS = re.compile(r"\.\s?[A-Z]\.")
 _NEW_SENTENCE = re.compile(r"(?:\w{3,}|[)\]\"”]|\b[A-Za-z]{2,}\s[A-Z])[.!?]\s{1,3}[(\[]?$")
 
 
+_LINE_LEAD = 40
+_HEAD_LEAD = 13  # six marks and "Option "
+
+
 def _silent(text: str) -> bool:
-    return not any(character.isalnum() for character in text)
+    return len(text) <= _LINE_LEAD and not any(character.isalnum() for character in text)
 
 
 class Layout:
@@ -40,20 +47,31 @@ class Layout:
 
     def __init__(self, text: str, options: tuple[str, ...]) -> None:
         self.text, self.options = text, options
-        self._listed_starts: frozenset[int] | None = None
+
+    @cached_property
+    def _begin(self) -> int:
+        return len(self.text) - len(self.text.lstrip())
+
+    @cached_property
+    def _end(self) -> int:
+        return len(self.text.rstrip())
 
     def place(self, label: Label, *, named: bool) -> str | None:
         """Return the rule by which the label's place makes it a choice; `named` says that "option" precedes it."""
         text = self.text
-        line_start = text.rfind("\n", 0, label.start) + 1
-        line_end = text.find("\n", label.end)
-        line_end = len(text) if line_end < 0 else line_end
-        is_first, is_last = not text[:line_start].strip(), not text[line_end:].strip()
-        ends_line = _silent(text[label.end : line_end])
-        before = text[line_start : label.start]
+        before = self._before(label)
+        over = text.find("\n", label.end, label.end + _LINE_LEAD)
+        ends_line = _silent(text[label.end : over if over >= 0 else label.end + _LINE_LEAD + 1])
         if not (_silent(before) or (named and len(before.split()) <= 3)):
-            leads = label.capital and is_last and ends_line
-            return "alone" if leads and _NEW_SENTENCE.search(text[max(0, label.start - 24) : label.start]) else None
+            leads = (
+                label.capital
+                and ends_line
+                and self._end - label.end < _LINE_LEAD
+                and "\n" not in text[label.end : self._end]
+            )
+            return "alone" if leads and _NEW_SENTENCE.search(text, max(0, label.start - 24), label.start) else None
+        is_first = label.start - len(before) <= self._begin
+        is_last = not 0 <= text.find("\n", label.end) < self._end
         if ends_line:
             return "alone" if self._is_alone(label, is_first=is_first, is_last=is_last) else None
         if is_first:
@@ -63,18 +81,22 @@ class Layout:
 
     def is_listed(self, label: Label) -> bool:
         """Say whether the label heads a line in a run of lines that lists the options."""
-        return label.start in self._listed()
+        return len(self._before(label)) <= _HEAD_LEAD and label.start in self._listed
 
     def lists_several(self, label: Label) -> bool:
         """Say whether the label's own line is followed by a line that another label heads."""
-        before = self.text[self.text.rfind("\n", 0, label.start) + 1 : label.start]
-        following = _NEXT_HEAD.match(self.text, label.end) if _silent(before) else None
+        following = _NEXT_HEAD.match(self.text, label.end) if _silent(self._before(label)) else None
         return following is not None and following[1] != label.text
 
     def heads_line(self, label: Label) -> bool:
         """Say whether the label, set off by a full stop, a colon or a bracket, begins its line."""
-        before = self.text[self.text.rfind("\n", 0, label.start) + 1 : label.start]
-        return self.text[label.end : label.end + 1] in (".", ":", ")") and _silent(before)
+        return self.text[label.end : label.end + 1] in (".", ":", ")") and _silent(self._before(label))
+
+    def _before(self, label: Label) -> str:
+        """Return what stands before the label on its line (its last characters only, of a long line)."""
+        earliest = max(0, label.start - _LINE_LEAD - 1)
+        line_start = self.text.rfind("\n", earliest, label.start) + 1
+        return self.text[max(line_start, earliest) : label.start]
 
     def _is_alone(self, label: Label, *, is_first: bool, is_last: bool) -> bool:
         if is_first and is_last:
@@ -87,7 +109,7 @@ class Layout:
             return False
         if label.text == "I" and after[:1] in (" ", "-", "–", "—"):
             return False
-        if not label.capital and not label.bracketed and ("\n" in self.text.strip() or after[0] not in ")."):
+        if not label.capital and (len(self.text) > _SHORT or "\n" in self.text.strip() or after[0] not in ")."):
             return False
         return not self.is_listed(label) and not self._lists_inline(label)
 
@@ -99,26 +121,27 @@ class Layout:
 
     def _heads_elsewhere(self, label: Label) -> bool:
         """Say whether other labels head lines outside a list, too: then they are headings, not choices."""
-        return any(
-            head[1] in self.options and head[1] != label.text and head.start(1) not in self._listed()
-            for head in _HEAD.finditer(self.text)
-        )
+        return bool(self._headings - {label.text})
 
+    @cached_property
+    def _heads(self) -> list[tuple[int, str]]:
+        return [(head.start(1), head[1]) for head in _HEAD.finditer(self.text)]
+
+    @cached_property
+    def _headings(self) -> frozenset[str]:
+        return frozenset(name for start, name in self._heads if name in self.options and start not in self._listed)
+
+    @cached_property
     def _listed(self) -> frozenset[int]:
-        if self._listed_starts is None:
-            self._listed_starts = self._find_listed()
-        return self._listed_starts
-
-    def _find_listed(self) -> frozenset[int]:
+        """The starts of the labels that head lines in runs: "A, B", or any three in their order."""
         order = {option: i for i, option in enumerate(self.options)}
-        heads = [(head.start(1), order.get(head[1], -9)) for head in _HEAD.finditer(self.text)]
         listed: set[int] = set()
         run: list[tuple[int, int]] = []
-        for head in [*heads, (0, -99)]:
-            if run and head[1] == run[-1][1] + 1:
-                run.append(head)
+        for start, place in [*((start, order.get(name, -9)) for start, name in self._heads), (0, -99)]:
+            if run and place == run[-1][1] + 1:
+                run.append((start, place))
                 continue
             if len(run) > 2 or (len(run) == 2 and run[0][1] == 0):
                 listed.update(start for start, _ in run)
-            run = [head]
+            run = [(start, place)]
         return frozenset(listed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from alodlm.score.choice.markup import plain
+from alodlm.score.choice.markup import BOX, plain
 
 _LINE = re.compile(r"^[ \t>*-]{0,6}[(\[]?(\w{1,2})[)\].:][ \t]{1,4}(\S[^\n]*)$", re.MULTILINE)
 _TRIMMED = " \t\r\n.,;:!?\"'“”‘’⟦。，"
@@ -18,6 +18,9 @@ _STATED = re.compile(
     r"|^[ \t]*(?:答案|正解|정답)[^\n:]{0,4}:|⟦)[ \t\n:]{0,4}(?:the |option )?([^\n]{1,400})",
     re.IGNORECASE | re.MULTILINE,
 )
+
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_LONGEST_TEXT = 2000
 
 
 def _fold(text: str) -> str:
@@ -49,13 +52,14 @@ def copied_option(text: str, prompt: str, options: tuple[str, ...]) -> str | Non
     texts = option_texts(prompt, options)
     if not texts:
         return None
-    stated = [match[1] for match in _STATED.finditer(text)]
-    lines = [line for line in text.splitlines() if line.strip()]
-    for candidate in (*stated[-1:], *lines[-1:], text[:2000]):
-        sentence = candidate.split("}")[0] if "⟦" in text else candidate
-        label = texts.get(_fold(sentence)) or texts.get(_fold(re.split(r"[.!?](?=\s|$)", sentence)[0]))
-        if label is not None:
-            return label
+    stated = [match[1] for match in _STATED.finditer(text)][-1:]
+    lines = [line for line in text.splitlines() if line.strip()][-1:]
+    lines = [line for line in lines if any(character.isalpha() for character in line)]  # a lone number may be working
+    for candidate in (*stated, *lines, text[:_LONGEST_TEXT]):
+        whole = candidate.split("}")[0] if BOX in text else candidate
+        for form in (whole, _SENTENCE_END.split(whole)[0], whole.strip(" .\n").removeprefix("(").removesuffix(")")):
+            if (label := texts.get(_fold(form))) is not None:
+                return label
     return None
 
 
@@ -63,5 +67,6 @@ def continues_as_option(text: str, end: int, label: str, prompt: str, options: t
     """Say whether the option's own text follows its label at `end`, as in "B osmosis"."""
     for folded, name in option_texts(prompt, options).items():
         if name == label:
-            return _fold(text[end : end + len(folded) + 8]).startswith(folded)
+            following = _fold(text[end : end + len(folded) + 8])
+            return following.startswith(folded) and not following[len(folded) :][:1].isalnum()
     return False

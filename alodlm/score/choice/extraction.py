@@ -8,6 +8,7 @@ where none of these fired: `hedged`, `option_text`, `bold`, `bracket`. `undecide
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from alodlm.score.choice import vocabulary as v
 from alodlm.score.choice.cues import Reading, answers_in_words, concludes, read_before
@@ -101,7 +102,8 @@ class _Answer:
         end = label.end + 1
         if self.text[end : end + 1] not in ("", ".", ",", "!", "\n") or not answers_in_words(self.text, label.start):
             return False
-        near = [other for other in self.labels if other.bracketed and label.start - 200 < other.start < label.start]
+        earlier = bisect_left(self.labels, label.start, key=lambda other: other.start)
+        near = [other for other in self.labels[max(0, earlier - 20) : earlier] if other.bracketed]
         return not near or _SENTENCE_END.search(self.text, near[-1].end, label.start) is not None
 
     def _is_affirmed(self, label: Label) -> bool:
@@ -112,11 +114,9 @@ class _Answer:
 
     def _affirmed_after(self, position: int) -> str | None:
         """Return the one label said to be correct in a sentence after `position`; several are a discussion."""
-        names = {
-            name
-            for name, start in self.affirmed
-            if start > position and (position < 0 or _SENTENCE_END.search(self.text, position, start))
-        }
+        over = _SENTENCE_END.search(self.text, position) if position >= 0 and self.affirmed else None
+        earliest = over.end() if over else (-1 if position < 0 else len(self.text))
+        names = {name for name, start in self.affirmed if start >= earliest}
         return names.pop() if len(names) == 1 else None
 
     def _read(self, label: Label) -> Reading:
