@@ -7,6 +7,7 @@ unexpected or misshapen tensors, biases, quantised types, and shard names that a
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from alodlm.model.config import LoopedConfig, read_json_object
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 _TYPES = {"F32", "BF16", "F16", "F64"}
+_PLAIN_NAME = re.compile(r"[^/\\\x00-\x1f]+\.safetensors")
 _ANOTHER = "download the checkpoint again, or use another one"
 
 
@@ -90,30 +92,24 @@ def check_layer_count(stored: Mapping[str, StoredTensor], config: LoopedConfig, 
 def _sharded(index: Path) -> dict[str, StoredTensor]:
     weight_map = read_json_object(index, _ANOTHER).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise InputError(f"{index}: weight_map", "must be an object from tensor to shard", value=weight_map)
+        rule = "must be an object from tensor to shard"
+        raise InputError(f"{index}: weight_map", rule, value=weight_map, next_step=_ANOTHER)
+    shards = {name: _shard_file(shard, index) for name, shard in weight_map.items()}
     listed: dict[str, StoredTensor] = {}
-    for shard in dict.fromkeys(weight_map.values()) if _all_text(weight_map, index) else ():
-        for name, tensor in _listed(_shard_file(shard, index)).items():
-            if weight_map.get(name) != shard:
+    for file in dict.fromkeys(shards.values()):
+        for name, tensor in _listed(file).items():
+            if shards.get(name) != file:
                 rule = f"holds {name}, which {INDEX} puts in {weight_map.get(name)}"
-                raise InputError(str(tensor.file), rule, next_step=_ANOTHER)
+                raise InputError(str(file), rule, next_step=_ANOTHER)
             listed[name] = tensor
-    absent = [f"{name}: not in {shard}" for name, shard in weight_map.items() if name not in listed]
+    absent = [f"{name}: not in {file.name}" for name, file in shards.items() if name not in listed]
     if absent:
         raise problem_list(str(index), absent, next_step=_ANOTHER)
     return listed
 
 
-def _all_text(weight_map: Mapping[str, object], index: Path) -> bool:
-    for name, shard in weight_map.items():
-        if not isinstance(shard, str):
-            raise InputError(f"{index}: {name}", "must name a shard", value=shard, next_step=_ANOTHER)
-    return True
-
-
-def _shard_file(shard: str, index: Path) -> Path:
-    plain = shard == Path(shard).name and "\\" not in shard and "\0" not in shard and shard.endswith(".safetensors")
-    if not plain:
+def _shard_file(shard: object, index: Path) -> Path:
+    if not isinstance(shard, str) or not _PLAIN_NAME.fullmatch(shard):
         rule = "a shard must be a plain .safetensors file name in the folder"
         raise InputError(str(index), rule, value=shard, next_step=_ANOTHER)
     return index.parent / shard
