@@ -48,13 +48,11 @@ def test_an_unknown_home_is_refused(no_download):
         resolve_model("~nobody-of-this-name/x")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "a/b/c", "owner/", "/".join(["a"] * 9), "owner/na me", "owner\\name", "x--y/z", "a..b", "née/x", "a\0b"],
-)
+NEITHER = ["", "a/b/c", "owner/", "owner/na me", "owner\\name", "x--y/z", "a..b", "née/x", "a\0b"]
+
+
+@pytest.mark.parametrize("name", NEITHER)
 def test_what_is_neither_folder_nor_id_is_a_usage_error(name, no_download):
-    if name.startswith("/"):
-        pytest.skip("a path")
     with pytest.raises(InputError, match="must be a checkpoint folder or a Hugging Face model ID"):
         resolve_model(name)
 
