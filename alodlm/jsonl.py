@@ -51,7 +51,6 @@ class RowIndex:
         self.offsets = array("Q")
         self._digests = bytearray()
         self._order: np.ndarray | None = None
-        self._sorted: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -60,34 +59,35 @@ class RowIndex:
         """Add a row that starts at byte `offset`."""
         self._digests += key_digest(key)
         self.offsets.append(offset)
-        self._order = self._sorted = None
+        self._order = None
 
     @property
     def digests(self) -> np.ndarray:
         """The digests of all rows in file order, dtype S16."""
         return np.frombuffer(bytes(self._digests), dtype=f"S{_DIGEST_BYTES}")
 
-    def _sort(self) -> tuple[np.ndarray, np.ndarray]:
-        if self._order is None or self._sorted is None:
-            digests = self.digests
-            self._order = np.argsort(digests, kind="stable")
-            self._sorted = digests[self._order]
-        return self._order, self._sorted
+    def _sorting(self) -> np.ndarray:
+        if self._order is None:
+            # Rows are counted, not held: four bytes each are enough, and memory is what this class is for.
+            self._order = np.argsort(self.digests, kind="stable").astype(np.uint32)
+        return self._order
 
     def repeats(self) -> list[tuple[int, int]]:
         """Return `(first, again)` row numbers (from 0) of every repeated key, in file order of `again`."""
-        order, ordered = self._sort()
+        order = self._sorting()
+        ordered = self.digests[order]
         same = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
         starts = np.searchsorted(ordered, ordered[same])
         return sorted(((int(order[s]), int(order[i])) for s, i in zip(starts, same, strict=True)), key=lambda p: p[1])
 
     def positions(self, digests: np.ndarray) -> np.ndarray:
         """Return for each digest the number of the row that has it, or -1."""
-        order, ordered = self._sort()
-        if not len(ordered):
+        order = self._sorting()
+        if not len(order):
             return np.full(len(digests), -1)
-        at = np.minimum(np.searchsorted(ordered, digests), len(ordered) - 1)
-        return np.where(ordered[at] == digests, order[at], -1)
+        mine = self.digests
+        at = order[np.minimum(np.searchsorted(mine, digests, sorter=order), len(order) - 1)].astype(np.int64)
+        return np.where(mine[at] == digests, at, -1)
 
     def rows(self, positions: np.ndarray | None = None) -> Iterator[bytes]:
         """Yield raw rows: those at `positions`, in that order, or all in file order."""
