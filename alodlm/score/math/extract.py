@@ -31,6 +31,10 @@ _NO_STATEMENT = re.compile(
     r"|obtained|simply|therefore|based|because|by|when|if|that we|to|expected|supposed|required)\b[^\d$\\]*$",
     re.IGNORECASE,
 )
+_COMPARISON = re.compile(
+    r"(?:also |still |indeed )?(?:less|more|greater|fewer|larger|smaller|bigger|close|closer|consistent|the same)\b",
+    re.IGNORECASE,
+)
 _MAX_WORDS = 8
 _MAX_STATEMENTS = 40
 _RULES = {"hashes": "hashes", "letter": "answer_line", "said": "stated"}
@@ -125,6 +129,8 @@ def _segment(text: str, start: int, stop: int) -> str:
     display = re.compile(r"\\\[.*?\\\]|\$\$.*?\$\$", re.DOTALL).match(text, begin, min(stop, begin + _TAIL))
     if display:
         return display[0]
+    closing = text.find("</answer>", begin, stop)
+    stop = stop if closing < 0 else closing
     end = text.find("\n", begin, stop)
     return text[begin : stop if end < 0 else end][:_TAIL].strip()
 
@@ -133,7 +139,7 @@ def _statement(segment: str, rule: str) -> Extraction | None:
     """Return the expression or the short text that a statement consists of."""
     segment = segment.strip(_EDGE)
     parts = sentences(segment)
-    if not parts:
+    if not parts or _COMPARISON.match(segment):
         return None
     first = parts[0][0].strip(_EDGE)
     expression = first_expression(first)

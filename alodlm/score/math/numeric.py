@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from alodlm.score.math.errors import GiveUpError, TooLargeError, UnreadableError
+from alodlm.score.math.limit import uncounted
 from alodlm.score.math.parser import Tree
 
 DIGITS = 40
@@ -27,7 +28,8 @@ class NoValueError(GiveUpError):
 @functools.lru_cache(maxsize=2)
 def context(digits: int) -> Any:
     """Return a private mpmath context of this precision."""
-    from mpmath import MPContext
+    with uncounted():
+        from mpmath import MPContext
 
     made = MPContext()
     made.dps = digits

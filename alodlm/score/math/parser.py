@@ -27,6 +27,8 @@ _ONE_ARGUMENT = frozenset(
 )
 _INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc"}
 _APPLIED = frozenset({"f", "g"})
+INFINITY: Tree = ("v", "∞")
+MINUS_INFINITY: Tree = ("*", ("q", Fraction(-1)), INFINITY)
 _END = Token("end", "")
 
 
@@ -34,7 +36,7 @@ def parse_expression(tokens: list[Token]) -> Tree:
     """Return the tree of an expression that all the tokens make up, or raise a `GiveUpError`."""
     reader = _Reader(without_double_brackets(tokens))
     tree = reader.whole()
-    if reader.at != len(reader.tokens):
+    if reader.at != len(reader.tokens) or (reader.has_infinity and tree not in (INFINITY, MINUS_INFINITY)):
         raise UnreadableError
     return tree
 
@@ -72,6 +74,7 @@ class _Reader:
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens, self.at, self.depth, self.bars = tokens, 0, 0, 0
+        self.has_infinity = False
 
     def _next(self) -> Token:
         return self.tokens[self.at] if self.at < len(self.tokens) else _END
@@ -357,7 +360,8 @@ class _Reader:
         if opening in ("(", "{", "["):
             return self._nested(lambda: self._closed(_CLOSING[opening]))
         if opening == "∞":
-            return ("v", "∞")
+            self.has_infinity = True
+            return INFINITY
         raise UnreadableError
 
     def _closed(self, closing: str) -> Tree:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from alodlm.score.math.tokens import FUNCTIONS
-from alodlm.score.math.words import NUMBER_WORDS
+from alodlm.score.math.words import APPROXIMATELY, CHANGING_WORDS, NUMBER_WORDS
 
 _SPAN = re.compile(
     r"\$\$(?P<double>[^$]+)\$\$|(?<!\\)\$(?P<single>(?:[^$\\\n]|\\.|\\\n)+?)(?<!\\)\$(?!\d)"
@@ -29,11 +29,12 @@ _DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞π∞]|\bpi\b
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 _LONE_WORDS = frozenset({"a", "A", "I", "i", "O", "s", "S", "t"})
 _CHANGING = re.compile(
-    r"\b(?:at least|at most|more than|less than|fewer than|greater than|no more than|not|over|under|up to|between)\s+$",
+    r"\b(?:more than|less than|fewer than|greater than|not|between)\s+$",
     re.IGNORECASE,
 )
 _SIGN_WORD = re.compile(r"\b(?:negative|minus)\s+$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
+_PLAIN_WORD = re.compile(r"[^\s\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af。]+")
 _SEPARATORS = ".,;:?!"
 _AFTER_WORD = _SEPARATORS + '*`"”'
 _EDGES = ' \t\r\n*_`"“”~'
@@ -87,8 +88,9 @@ def first_expression(sentence: str) -> str | None:
     runs = _runs(body)
     if not runs:
         return None
-    if runs[0][0] > 0 and not _is_start(body[: runs[0][0]]):
-        return last_expression(sentence)
+    if runs[0][0] > 0 and not _is_start(before := body[: runs[0][0]]):
+        changed = CHANGING_WORDS.intersection(before.lower().split()) - APPROXIMATELY
+        return body if changed else last_expression(sentence)
     return _joined_runs(body, runs)
 
 
@@ -132,13 +134,16 @@ def _runs(body: str) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     start = end = -1
     level = 0
-    for word in re.finditer(r"\S+", body):
+    for word in _PLAIN_WORD.finditer(body):
         bare = word[0].rstrip(_AFTER_WORD)
         if not _is_mathematical(bare):
             if start >= 0:
                 runs.append((start, end))
             start, level = -1, 0
             continue
+        if start >= 0 and bare[0] == "(" and level <= 0 and body[end - 1].isalnum():
+            runs.append((start, end))
+            start = -1
         start = word.start() if start < 0 else start
         end = word.start() + len(bare)
         level += sum((char in "([{") - (char in ")]}") for char in bare)
@@ -172,6 +177,8 @@ def _joined_runs(body: str, runs: list[tuple[int, int]]) -> str:
     pieces = [_qualified(body, start, end)]
     for following_start, following_end in runs[1:]:
         between = body[end:following_start].strip()
+        if between.lower() in _BINDING:
+            return body[start:following_end]
         words = between.replace(",", " ").split()
         if not (between.startswith((",", ";")) and not words) and (not words or words[-1].lower() not in ("and", "or")):
             break
@@ -200,4 +207,5 @@ def _number_word(body: str) -> str | None:
     return found
 
 
+_BINDING = frozenset({"to", "out of", "of", "by", "through", "plus", "minus", "times", "over", "percent of", "% of"})
 _PRONOUN_BEFORE = frozenset({"this", "that", "the", "each", "every", "which", "another", "no", "any", "other", "last"})

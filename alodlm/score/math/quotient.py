@@ -129,6 +129,8 @@ class Quotients:
     # -- powers
 
     def whole_power(self, base: Quotient, exponent: int) -> Quotient:
+        if not base[0] and exponent <= 0:
+            raise ZeroDivisionError
         if exponent < 0:
             base, exponent = self.inverse(base), -exponent
         return self._whole(base[0], exponent), self._whole(base[1], exponent)

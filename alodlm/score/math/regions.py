@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from alodlm.score.math.errors import UnreadableError
 from alodlm.score.math.leaf import trimmed
 from alodlm.score.math.nodes import Bracketed, Inequality, Node, Region, Value
-from alodlm.score.math.parser import Tree, parse_expression
+from alodlm.score.math.parser import INFINITY, MINUS_INFINITY, Tree, parse_expression
 from alodlm.score.math.tokens import Token
 
-_INFINITY: Tree = ("v", "∞")
-_MINUS_INFINITY: Tree = ("*", ("q", Fraction(-1)), _INFINITY)
 _FLIPPED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "≠": "≠"}
 
 
@@ -46,8 +42,8 @@ def _between(sides: list[list[Token]], signs: list[str], name: str) -> Region:
 
 
 def _ray(sign: str, bound: Tree) -> tuple[Bracketed, ...]:
-    below = Bracketed("(", "]" if sign == "≤" else ")", (Value(_MINUS_INFINITY), Value(bound)))
-    above = Bracketed("[" if sign == "≥" else "(", ")", (Value(bound), Value(_INFINITY)))
+    below = Bracketed("(", "]" if sign == "≤" else ")", (Value(MINUS_INFINITY), Value(bound)))
+    above = Bracketed("[" if sign == "≥" else "(", ")", (Value(bound), Value(INFINITY)))
     if sign == "≠":
         return below, above
     return (below,) if sign in "<≤" else (above,)
@@ -81,6 +77,6 @@ def joined(regions: list[Region], union: bool) -> Region:
         return Region(tuple(pieces), names.pop())
     if len(pieces) == 2 and all(len(region.pieces) == 1 for region in regions):
         for lower, upper in (pieces, pieces[::-1]):
-            if lower.items[1].tree == _INFINITY and upper.items[0].tree == _MINUS_INFINITY:
+            if lower.items[1].tree == INFINITY and upper.items[0].tree == MINUS_INFINITY:
                 return Region((Bracketed(lower.opening, upper.closing, (lower.items[0], upper.items[1])),), names.pop())
     raise UnreadableError

@@ -26,11 +26,13 @@ _NSWER_CAPITALS = re.compile(r"NSWER")
 _VERB = r"(?:is|are|was|were|would[ \t]be|will[ \t]be|should[ \t]be|must[ \t]be|equals|comes[ \t]out[ \t]to)\b"
 _PHRASE = re.compile(
     rf"(?P<verb>answers?\b(?:[ \t]+(?:to|for|in)\b[^.\n:]{{0,80}}?)?[ \t]*{_VERB})"
-    r"|answers?(?:\*\*)?[ \t]*(?P<colon>[:=：])|answers?\b",
+    r"|answers?(?:[ \t]*\([^()\n]{0,60}\))?(?:\*\*)?[ \t]*(?P<colon>[:=：])|answers?\b",
     re.IGNORECASE,
 )
 _FINAL_BEFORE = re.compile(r"\bfinal[ \t]+$", re.IGNORECASE)
-_THE_BEFORE = re.compile(r"(?:^|\n)[#*_> \t]*$|\bthe[ \t]+$", re.IGNORECASE)
+_OPENS_SENTENCE = re.compile(r"(?:^|\n|[.!?][ \t])[#*_> \t]*(?:The[ \t]+)?$")
+_SAYS_MORE = re.compile(r"[ \t*_]*(?:\n|[\d$\\(\[-])")
+_NATIVE = re.compile(r"答案(?:是|为|為|：|:)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:\*\*)?$")
 _MAX_BOX = 20_000
 
@@ -50,6 +52,7 @@ def markers(text: str) -> list[Marker]:
         for letter in _LETTER.finditer(text)
         if _at_line_start(text, letter.start())
     ]
+    found += [Marker(native.start(), native.end(), "said") for native in _NATIVE.finditer(text)]
     for pattern in (_NSWER, _NSWER_CAPITALS):
         for word in pattern.finditer(text):
             if (said := _phrase(text, word.start() - 1)) is not None:
@@ -68,9 +71,9 @@ def _phrase(text: str, at: int) -> Marker | None:
     phrase = _PHRASE.match(text, at)
     before = text[max(0, at - 12) : at]
     final = _FINAL_BEFORE.search(before)
-    if phrase is None or not (final or phrase["verb"] or phrase["colon"]):
+    if phrase is None or not (phrase["verb"] or phrase["colon"] or (final and _SAYS_MORE.match(text, phrase.end()))):
         return None
-    if phrase["colon"] and not (final or text[at] == "A" or _THE_BEFORE.search(before)):
+    if phrase["colon"] and not (final or text[at] == "A" or _OPENS_SENTENCE.search(before)):
         return None
     return Marker(at, phrase.end(), "said")
 

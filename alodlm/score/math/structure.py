@@ -10,7 +10,7 @@ import re
 from alodlm.score.math.errors import GiveUpError, TooLargeError, UnreadableError
 from alodlm.score.math.leaf import read_leaf, trimmed, words_of
 from alodlm.score.math.nodes import Bracketed, Equation, Matrix, Node, Region, Several, Text, Value
-from alodlm.score.math.parser import without_double_brackets
+from alodlm.score.math.parser import INFINITY, MINUS_INFINITY, without_double_brackets
 from alodlm.score.math.regions import joined, read_inequality
 from alodlm.score.math.tokens import Token, tokens_of
 
@@ -22,6 +22,7 @@ _PAIRS = {"(": ")]", "[": ")]", "{": "}", "⦃": "⦄", "⟨": "⟩"}
 _RELATIONS = frozenset("<>≤≥≠")
 _MATRICES = frozenset({"begin:pmatrix", "begin:bmatrix", "begin:matrix", "begin:array", "begin:smallmatrix"})
 _MONEY = re.compile(r"\\\$|^\$(?=[^$]*$)|[€£¥₹]")
+_ALL_REALS = frozenset({"all real numbers", "all reals", "all real values"})
 _LONE_GROUP = re.compile("\\{\x1f([^\x1f{}]+)\x1f\\}")
 _Tokens = list[Token]
 
@@ -182,7 +183,8 @@ class _Shape:
             bracketed = self._bracketed(tokens)
             if bracketed is not None:
                 return bracketed
-        return read_leaf(tokens, self.exact)
+        leaf = read_leaf(tokens, self.exact)
+        return _all_reals() if isinstance(leaf, Text) and leaf.words in _ALL_REALS else leaf
 
     def _bracketed(self, tokens: _Tokens) -> Node | None:
         opening, closing = tokens[0].text, tokens[-1].text
@@ -238,9 +240,7 @@ def _flat(items: tuple[Node, ...]) -> tuple[Node, ...]:
 
 
 def _all_reals() -> Region:
-    infinity = ("v", "∞")
-    lowest = Value(("*", ("q", -1), infinity))
-    return Region((Bracketed("(", ")", (lowest, Value(infinity))),))
+    return Region((Bracketed("(", ")", (Value(MINUS_INFINITY), Value(INFINITY))),))
 
 
 def _enclosed(tokens: _Tokens) -> bool:

@@ -22,9 +22,11 @@ UNITS = frozenset(
 )
 CURRENCIES = frozenset({"usd", "eur", "gbp", "us", "rs", "inr", "cad", "aud", "rmb", "cny", "$", "€", "£", "¥", "₹"})
 CHANGING_WORDS = frozenset(
-    """not no non never neither nor than least most under over above below except minus plus half quarter third double
-    triple twice squared cubed modulo mod remainder percentile power root factorial dividedby approximately about
-    roughly nearly almost less greater fewer if when where for unless""".split()
+    """not no non never neither nor than least most under over above below except minus plus half halves quarter
+    quarters third thirds fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth
+    tenths hundredth hundredths thousandths double triple twice dozen dozens squared cubed modulo mod remainder to out
+    percentile power root factorial approximately about roughly nearly almost less greater fewer if when where for
+    unless""".split()
 )
 LEADING_WORDS = frozenset({"is", "are", "be", "equals", "equal", "was", "were", "answer", "answers", "therefore", "so"})
 APPROXIMATELY = frozenset({"approximately", "about", "roughly", "approx"})
