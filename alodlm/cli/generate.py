@@ -19,7 +19,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Decode one prompt with a local checkpoint.",
         epilog="Exit codes: 0 done, 2 usage or input, 3 something is missing, 130 interrupted.",
     )
-    parser.add_argument("--model", required=True, metavar="FOLDER_OR_ID", help="checkpoint folder or Hugging Face ID")
+    model = parser.add_mutually_exclusive_group(required=True)
+    model.add_argument("--model", metavar="FOLDER_OR_ID", help="checkpoint folder or Hugging Face ID")
+    model.add_argument("--demo", action="store_true", help="use the demo checkpoint that comes with the package")
     parser.add_argument("--prompt", required=True, metavar="TEXT", help="the prompt; - reads it from stdin")
     parser.add_argument("--system", metavar="TEXT", help="a system message before the prompt")
     parser.add_argument("--thinking", action="store_true", help="let the chat template open a thinking section")
@@ -40,7 +42,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from alodlm.candidates.local import LocalDecoder
 
     decoder = LocalDecoder(
-        arguments.model,
+        _model(arguments),
         device=arguments.device,
         precision=arguments.precision,
         model_config=arguments.model_config,
@@ -58,6 +60,14 @@ def _run(arguments: argparse.Namespace) -> int:
         print(generation.text)
     print(_statistics(generation), file=sys.stderr)
     return 0
+
+
+def _model(arguments: argparse.Namespace) -> str:
+    if not arguments.demo:
+        return arguments.model
+    from alodlm.resources import demo_checkpoint
+
+    return str(demo_checkpoint())
 
 
 def _prompt(arguments: argparse.Namespace) -> str:
