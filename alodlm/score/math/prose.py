@@ -12,7 +12,7 @@ from alodlm.score.math.words import APPROXIMATELY, CHANGING_WORDS, NUMBER_WORDS
 
 _SPAN = re.compile(
     r"\$\$(?P<double>[^$]+)\$\$|(?<!\\)\$(?P<single>(?:[^$\\\n]|\\.|\\\n)+?)(?<!\\)\$(?!\d)"
-    r"|\\\((?P<round>.*?)\\\)|\\\[(?P<square>.*?)\\\]",
+    r"|\\\((?P<round>.{0,1500}?)\\\)|\\\[(?P<square>.{0,3000}?)\\\]",
     re.DOTALL,
 )
 _PROSE_IN_SPAN = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}")
@@ -33,8 +33,9 @@ _CHANGING = re.compile(
     re.IGNORECASE,
 )
 _SIGN_WORD = re.compile(r"\b(?:negative|minus)\s+$", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
+_SENTENCE_END = re.compile(r"(?<!\\)[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
 _PLAIN_WORD = re.compile(r"[^\s\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af。]+")
+_TIGHT_COMMA = re.compile(r"(?<=\d)(?:,\s?\\!|\{,\})\s?(?=\d{3})")
 _SEPARATORS = ".,;:?!"
 _AFTER_WORD = _SEPARATORS + '*`"”'
 _EDGES = ' \t\r\n*_`"“”~'
@@ -81,7 +82,7 @@ def sentences(text: str) -> list[tuple[str, bool]]:
 
 def first_expression(sentence: str) -> str | None:
     """Return the expression that a statement begins with, lists joined by `and` or a comma included."""
-    body = sentence.strip(_EDGES)
+    body = _TIGHT_COMMA.sub(",", sentence.strip(_EDGES))
     found = spans(body)
     if found and not _runs(body[: found[0][0]]):
         return _joined_spans(body, found, first=True)
@@ -100,7 +101,7 @@ def _is_start(before: str) -> bool:
 
 def last_expression(sentence: str) -> str | None:
     """Return the last mathematical expression of a sentence, a math span before plain writing."""
-    body = sentence.strip(_EDGES)
+    body = _TIGHT_COMMA.sub(",", sentence.strip(_EDGES))
     found = spans(body)
     if found:
         return _joined_spans(body, found, first=False)
@@ -141,7 +142,7 @@ def _runs(body: str) -> list[tuple[int, int]]:
                 runs.append((start, end))
             start, level = -1, 0
             continue
-        if start >= 0 and bare[0] == "(" and level <= 0 and body[end - 1].isalnum():
+        if start >= 0 and bare[0] == "(" and level <= 0 and body[end - 1].isdigit():
             runs.append((start, end))
             start = -1
         start = word.start() if start < 0 else start

@@ -20,20 +20,20 @@ class Marker(NamedTuple):
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])")
 _TAG = re.compile(r"<(?i:answer)>")
 _HASHES = re.compile(r"####(?!#)")
-_LETTER = re.compile(r"A(?:\*\*)?[ \t]*:")
+_LETTER = re.compile(r"A(?:\*\*)?[ \t]{0,9}:")
 _NSWER = re.compile(r"nswer")
 _NSWER_CAPITALS = re.compile(r"NSWER")
 _VERB = r"(?:is|are|was|were|would[ \t]be|will[ \t]be|should[ \t]be|must[ \t]be|equals|comes[ \t]out[ \t]to)\b"
 _PHRASE = re.compile(
-    rf"(?P<verb>answers?\b(?:[ \t]+(?:to|for|in)\b[^.\n:]{{0,80}}?)?[ \t]*{_VERB})"
-    r"|answers?(?:[ \t]*\([^()\n]{0,60}\))?(?:\*\*)?[ \t]*(?P<colon>[:=：])|answers?\b",
+    rf"(?P<verb>answers?\b(?:[ \t]{{1,9}}(?:to|for|in)\b[^.\n:]{{0,80}}?)?[ \t]{{0,9}}{_VERB})"
+    r"|answers?(?:[ \t]{0,9}\([^()\n]{0,60}\))?(?:\*\*)?[ \t]{0,9}(?P<colon>[:=：])|answers?\b",
     re.IGNORECASE,
 )
-_FINAL_BEFORE = re.compile(r"\bfinal[ \t]+$", re.IGNORECASE)
-_OPENS_SENTENCE = re.compile(r"(?:^|\n|[.!?][ \t])[#*_> \t]*(?:The[ \t]+)?$")
+_FINAL_BEFORE = re.compile(r"\bfinal[ \t]{1,9}$", re.IGNORECASE)
+_OPENS_SENTENCE = re.compile(r"(?:^|\n|[.!?][ \t])[#*_> \t]*(?:The[ \t]{1,9})?$")
 _SAYS_MORE = re.compile(r"[ \t*_]*(?:\n|[\d$\\(\[-])")
 _NATIVE = re.compile(r"答案(?:是|为|為|：|:)")
-_LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:\*\*)?$")
+_LINE_START = re.compile(r"(?:^|\n)[ \t]{0,9}(?:\*\*)?$")
 _MAX_BOX = 20_000
 
 

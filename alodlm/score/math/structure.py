@@ -109,13 +109,21 @@ class _Shape:
             raise UnreadableError
         parts, found = split(tokens, frozenset("∈"))
         if len(found) == 1:
-            if _name(parts[0]) is None:
-                raise UnreadableError
-            return self.read(parts[1])
+            return self._member(_name(parts[0]), self.read(parts[1]))
         parts, found = split(tokens, frozenset("≈"))
         if not found:
             return None
         return self.read(parts[-1] if _name(parts[0]) is not None or not parts[0] else parts[0])
+
+    def _member(self, name: str | None, node: Node) -> Node:
+        """Return a region or a set with the name of the variable that lies in it."""
+        if name is None:
+            raise UnreadableError
+        if isinstance(node, Bracketed) and len(node.items) == 2:
+            return Region((node,), name)
+        if isinstance(node, Region):
+            return Region(node.pieces, name)
+        return Equation(Text(name), node, name, True)
 
     def _union(self, parts: list[_Tokens]) -> Region:
         pieces: list[Bracketed] = []
