@@ -18,6 +18,7 @@ _TOKEN = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0dff])+(?:
 _COLONS = frozenset(":=|→⇒—–-")
 _SUBJECT_WORDS = 10
 _COLON_WORDS = 6
+_CONTRAST_WORDS = 12
 
 
 class Reading(Enum):
@@ -41,7 +42,9 @@ def clause_before(text: str, start: int) -> tuple[str, list[str]]:
         if body[max(0, cut_match.start() - 3) : cut_match.start()].lower() != "ans":
             cut = cut_match.end()
     clause = body[cut:]
-    words = [word.replace("’", "'") for word in _TOKEN.findall(clause.lower())]
+    words = _TOKEN.findall(clause.lower())
+    if "'" in clause or "’" in clause:
+        words = [part for word in words for part in _apart(word.replace("’", "'"))]
     for sign in tail:
         if sign in ":=|→" or (sign in "—–-" and "\n" not in tail):
             words.append(sign)
@@ -49,6 +52,16 @@ def clause_before(text: str, start: int) -> tuple[str, list[str]]:
     if "\n" in tail and words and words[-1] not in _COLONS and words[-1] not in v.COPULAS:
         return "", []
     return clause, words
+
+
+def _apart(word: str) -> list[str]:
+    """Part "answer's" and "l'option" into their words; "don't" and "it's" stay as they are."""
+    first, sign, second = word.partition("'")
+    if not sign or word in v.PRONOUNS or word in v.NEGATORS:
+        return [word]
+    if second == "s":
+        return [first, "is"]
+    return [word] if second in ("d", "ll", "ve", "re", "m", "t") else [second]
 
 
 def read_before(text: str, start: int, *, bracketed: bool) -> Reading:
@@ -62,7 +75,8 @@ def read_before(text: str, start: int, *, bracketed: bool) -> Reading:
         return Reading.CLAIMED
     position, named, answer_named = _skip_fillers(words)
     if position == 0:
-        return Reading.CLAIMED if answer_named else (Reading.NAMED if named else Reading.NOTHING)
+        claimed = answer_named or any(word in v.ADVERBS for word in words)
+        return Reading.CLAIMED if claimed else (Reading.NAMED if named else Reading.NOTHING)
     return _Clause(words, bracketed or named).read(position, named, answer_named)
 
 
@@ -73,6 +87,11 @@ def answers_in_words(text: str, start: int) -> bool:
         return False
     subject = next((k for k, word in enumerate(words) if word in v.SUBJECT_NOUNS), None)
     return subject is not None and any(word in v.COPULAS or word == ":" for word in words[subject + 1 : -1])
+
+
+def speaks_of_none(text: str, start: int) -> bool:
+    """Say whether the clause before `start` is about none or neither of its labels."""
+    return not v.NONE.isdisjoint(clause_before(text, start)[1])
 
 
 def concludes(text: str, start: int) -> bool:
@@ -94,12 +113,18 @@ def _skip_fillers(words: list[str]) -> tuple[int, bool, bool]:
                 break
         elif word in v.THINKING_VERBS and i > 1 and words[i - 2] == "i" and i > 2:
             i -= 1
-        elif word == "(":
+        elif word == "(" or (word == "a" and _is_no_article(words, i)):
             pass
         elif word not in v.FILLERS or (i == 1 and (word in v.CONCLUSIVE or word in v.REVISING)):
             break
         i -= 1
     return i, named, answer_named
+
+
+def _is_no_article(words: list[str], i: int) -> bool:
+    """Say whether `words[i - 1]`, an "a", leads to a "combination of" labels or is Portuguese: "é a letra C"."""
+    following = words[i] if i < len(words) else ""
+    return following in ("combination", "mix") or following in v.OPTION_NOUNS or (i > 1 and words[i - 2] == "é")
 
 
 class _Clause:
@@ -109,11 +134,12 @@ class _Clause:
         self.words, self.bracketed = words, bracketed
 
     def read(self, position: int, named: bool, answer_named: bool) -> Reading:
+        """Read the clause whose link is `words[position - 1]`; the flags say what the words after it name."""
         words, link = self.words, self.words[position - 1]
         before = words[position - 2] if position > 1 else ""
         if link in _COLONS:
             return self._colon(position - 1)
-        if link in v.PRONOUNS and (link.endswith("'s") or link.endswith("'est")):
+        if link in v.PRONOUNS and "'" in link:
             return self._deny_or(position - 1, Reading.CLAIMED)
         if link in v.NEGATORS or link in v.SUPPOSING or (link == "out" and before.startswith("rul")):
             return Reading.DENIED
@@ -123,21 +149,26 @@ class _Clause:
             return Reading.CLAIMED
         if link in v.COPULAS or link in v.AUXILIARIES or link in v.HEDGES:
             return self._copula(position)
+        if link == "but" or (link == "rather" and before == "but"):
+            contrasted = any(word in v.NEGATORS for word in words[max(0, position - _CONTRAST_WORDS) : position])
+            return Reading.CLAIMED if contrasted else Reading.NOTHING
+        if (answer_named or (named and link in v.CORRECT)) and all(word in v.ADJECTIVES for word in words[:position]):
+            return self._noun_phrase(position)
+        return self._verb_link(position, named)
+
+    def _verb_link(self, position: int, named: bool) -> Reading:
+        words, link = self.words, self.words[position - 1]
+        before = words[position - 2] if position > 1 else ""
         if link in v.PARTICLES and before in v.PARTICLES[link]:
             return self._verb(position - 2)
-        if (link == "but" or (link == "rather" and before == "but")) and any(w in v.ANSWER_NOUNS for w in words):
-            return Reading.CLAIMED
         if link in v.CHOOSING or (link in v.THINKING_VERBS and before in ("i", "we")):
             return self._verb(position - 1)
-        if link in v.THINKING_VERBS or (link == "that" and before in v.THINKING_VERBS):
-            return (
-                Reading.DENIED if any(word in v.TEMPTING or word in v.NEGATORS for word in words) else Reading.NOTHING
-            )
-        if link in v.LINKING_VERBS and (self.bracketed or named):
+        if link in v.LINKING_VERBS and (self.bracketed or named or (link == "leaves" and before in ("this", "that"))):
             return self._verb(position - 1)
-        if answer_named and all(word in v.ADJECTIVES for word in words[:position]):
-            return self._noun_phrase(position)
-        return Reading.NOTHING
+        ascribed = link in v.THINKING_VERBS or (link == "that" and (before in v.THINKING_VERBS | v.CERTAINTY))
+        if ascribed and any(word in v.TEMPTING or word in v.NEGATORS for word in words):
+            return Reading.DENIED
+        return Reading.DENIED if link == "that" and before in v.NEGATORS else Reading.NOTHING
 
     def _colon(self, i: int) -> Reading:
         words = self.words
@@ -160,7 +191,7 @@ class _Clause:
             hedged = hedged or words[i - 1] in v.HEDGES
             i -= 1
         if i == 0:
-            return Reading.NOTHING
+            return Reading.CLAIMED if words[0] in ("must", "has", "es", "è", "é") else Reading.NOTHING
         if words[i - 1] in v.NEGATORS:
             return Reading.DENIED
         claim = Reading.HEDGED if hedged else Reading.CLAIMED

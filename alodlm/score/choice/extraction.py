@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 
 from alodlm.score.choice import vocabulary as v
-from alodlm.score.choice.cues import Reading, answers_in_words, concludes, read_before
+from alodlm.score.choice.cues import Reading, answers_in_words, concludes, read_before, speaks_of_none
 from alodlm.score.choice.labels import Label, ends_here, find_labels, group
 from alodlm.score.choice.layout import Layout
 from alodlm.score.choice.markup import BOX, plain
@@ -30,6 +30,10 @@ _LONGEST_QUESTION = 200
 # So many empty lines: the model has left its answer behind.
 _GAP = re.compile(r"\n{4}")
 _AND = re.compile(r"\b(?:and|or)\s{1,2}\(?$")
+_REASON = re.compile(
+    r"[.!?。！？](?=\s|$)|\n|\b(?:because|since|as|while|whereas|but|not|unlike|rather|instead|than)\b"
+)
+_VERB = re.compile(r"\)?\s(?:is|are|was|were|has|have|can|cannot|does|do|would|will|fails|gives)\b")
 _JOINED_WITHIN = 120
 _BOLD = re.compile(
     r"(?:\*\*|__|\\textbf\{|<b>|<strong>)\s?[(\[]?(\w{1,2})[)\].:]{0,2}(?=\W)([^*_\n<{}]{0,120}?)(?:\*\*|__|\}|</)"
@@ -49,6 +53,7 @@ class _Answer:
         self.text = plain(text)
         self.labels = find_labels(self.text, options)
         self.layout = Layout(self.text, options)
+        self.has_box = BOX in self.text
         self.hedged: str | None = None
         self.affirmed: list[tuple[str, int]] = []
 
@@ -110,7 +115,11 @@ class _Answer:
         matched = v.LABEL_FIRST.match(self.text, label.end)
         if not matched and not self.text.isascii():
             matched = v.GLUED_AFTER.match(self.text, label.end)
-        return matched is not None and not self._is_asked(matched.end())
+        if not matched and self.text[max(0, label.start - 8) : label.start].lower().rstrip(" (").endswith("only"):
+            matched = v.ONLY_ONE.match(self.text, label.end)
+        if not matched or self._is_asked(matched.end()):
+            return False
+        return not speaks_of_none(self.text, label.start)
 
     def _affirmed_after(self, position: int) -> str | None:
         """Return the one label said to be correct in a sentence after `position`; several are a discussion."""
@@ -137,7 +146,7 @@ class _Answer:
         return continues_as_option(self.text, label.end, label.name, self.prompt, self.options)
 
     def _is_boxed(self, label: Label) -> bool:
-        if BOX not in self.text:
+        if not self.has_box:
             return False
         before = self.text[max(0, label.start - 24) : label.start].lower().rstrip(" ([{\n")
         for noun in _BOX_NOUNS * 2:
@@ -151,12 +160,12 @@ class _Answer:
 
     def _another_follows(self, label: Label) -> bool:
         """Say whether "(A) supply and (C) demand" goes on to claim a second label."""
-        over = _SENTENCE_END.search(self.text, label.end + 2, label.end + _JOINED_WITHIN)
+        over = _REASON.search(self.text, label.end + 1, label.end + _JOINED_WITHIN)
         end = over.start() if over else label.end + _JOINED_WITHIN
         return any(
             _AND.search(self.text, max(0, other.start - 8), other.start)
             and other.text.casefold() != label.text.casefold()
-            and not v.REFUTED.match(self.text, other.end)
+            and not _VERB.match(self.text, other.end)
             for other in self.labels
             if other.bracketed and label.end < other.start < end
         )

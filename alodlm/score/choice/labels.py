@@ -43,11 +43,11 @@ _JOIN = re.compile(
 _BROKEN = re.compile(
     r"""['’](?!s\b)(?:[^\W\d_](?!(?:ir|ır|ur|ür)\b)) | ['’]s\b | [-–]\w | [+\#^°%√′″] | \((?!\s)[^()\s]{0,3}\)
       | \.(?:[A-Za-z]{1,2}\b|[A-Z]\.) | \s{0,2}(?:[=×÷∩∪∈∉⊂⊆≤≥≠→⇒⇔·∙^≈±]|\\[a-zA-Z]|->|=>|[<>]\s)
-      | \s{0,2}[+*]\s{0,2}[\w(\\] | \s[-−]\s{0,2}\d""",
+      | \s{0,2}[+*]\s{0,2}[\w(\\]""",
     re.VERBOSE,
 )
 _BROKEN_NUMBER = re.compile(r"[.,:/]\d|\s{0,2}[-−+*/]\s{0,2}\d|\s?[%°$€£]")
-_BEFORE_LETTER = "^\\°@"
+_BEFORE_LETTER = "^\\°@+"
 _BEFORE_NUMBER = "^\\°@.,/$€£+×=−-"
 _ENDED = re.compile(
     r"""\s{0,2}(?:[.!?,;:"'”’»)\]}>】」』。、，！？；|⟧/&]|\.\.\.|…)|[ \t]*(?:\n|$)|\s{1,3}[-–—(\[✓✔✅]"""
@@ -87,8 +87,14 @@ def _patterns(options: tuple[str, ...]) -> tuple[bool, re.Pattern[str], dict[str
 
 def _lone_letters(text: str) -> list[re.Match[str]]:
     """Return the single letters of an ASCII text; two passes that skip ahead are three times as fast as one."""
-    found = [match for match in _CAPITAL.finditer(text) if match.start() == 0 or not _is_word(text[match.start() - 1])]
-    small = [match for match in (_SMALL_FIRST.match(text), *_SMALL.finditer(text)) if match]
+    found = [
+        match
+        for match in list(_CAPITAL.finditer(text))[-_MAXIMUM_LABELS:]
+        if match.start() == 0 or not _is_word(text[match.start() - 1])
+    ]
+    small = list(_SMALL.finditer(text))[-_MAXIMUM_LABELS:]
+    if first := _SMALL_FIRST.match(text):
+        small.insert(0, first)
     return sorted(found + small, key=lambda match: match.start(1)) if small else found
 
 

@@ -10,7 +10,9 @@ from alodlm.score.choice.labels import Label
 _HEAD = re.compile(r"^[^\w\n]{0,6}(?:(?:[Oo]ption|[Cc]hoice)\s)?(\w{1,2})(?:[).:\]、]|[^\w\n]{0,6}$)", re.MULTILINE)
 _NEXT_HEAD = re.compile(r"[^\n]*\n\s{0,8}[^\w\n]{0,6}([A-Z]|\d{1,2})[).:\]]")
 _INLINE_HEAD = re.compile(r"(?<!\w)\(?(\w{1,2})(?:\)|\.\s)")
-_REASON = "because|since|as|due|for|weil|denn|parce|porque|perché|потому"
+_REASON = (
+    "because|since|as|due|for|although|though|but|I\\s(?:think|believe|guess)|weil|denn|parce|porque|perché|потому"
+)
 _DISCUSSING = (
     "is|are|was|has|have|had|does|do|did|can|could|would|will|and|or|represents|refers|states|says|describes|mentions"
     "|fails|cannot|may|might"
@@ -18,7 +20,7 @@ _DISCUSSING = (
 # What may follow a label that opens the answer; "(A) is heavy" begins a discussion.
 _OPENED = re.compile(
     rf"""["'”’]?(?: [ \t]*(?:\n|\Z) | [)\].:]{{0,2}},?[ ]{{1,3}}(?:{_REASON})\b
-      | [)\].:!]{{1,2}}["'”’]?(?:\Z|\s{{1,3}}(?!(?:{_DISCUSSING})\b)) | [)\].:]{{1,2}}(?=[A-Z][a-z]{{2}}|\()
+      | [)\].:!]{{1,2}}["'”’]?(?:\Z|\s{{1,3}}(?!(?:{_DISCUSSING})\b)) | [)\].:]{{1,2}}(?=[A-Za-z]{{3}}|\()
       | \s{{1,3}}[-–—(] | [。、，])""",
     re.VERBOSE,
 )

@@ -23,9 +23,8 @@ _BREAK_TAG = re.compile(
     r"<br\s?/?>|</?(?:p|div|li|ul|ol|h[1-6])>|</(?:final_?)?(?:answer|ans|choice|option)>", re.IGNORECASE
 )
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<\n]{1,200}</\1>", re.IGNORECASE)
-_OTHER_TAG = re.compile(
-    r"</?(?:b|i|u|strong|em|code|span|mark|sub|sup|pre|font|big|small|q)\b[^<>\n]{0,80}>", re.IGNORECASE
-)
+# A capital <B> may be a label in angle brackets.
+_OTHER_TAG = re.compile(r"</?(?:[biuq]|(?i:strong|em|code|span|mark|sub|sup|pre|font|big|small))\b[^<>\n]{0,80}>")
 _STARRED = re.compile(r"(?<![\w*])\*([^*\n]{1,80})\*(?![\w*])")
 _UNDERLINED = re.compile(r"(?<![\w_])_([^_\n]{1,80})_(?![\w_])")
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}|`+")

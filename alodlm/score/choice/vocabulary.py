@@ -21,9 +21,9 @@ def _glued(pattern: str) -> re.Pattern[str]:
 
 ANSWER_NOUNS = _words(
     """
-    answer answers ans án antwort lösung réponse reponse respuesta solución solucion resposta solução risposta
-    soluzione ответ відповідь jawaban jawapan jibu ìdáhùn idáhùn idahun cevap cevabı yanıt yanıtı odpowiedź odpověď
-    odpoveď antwoord svar svaret vastaus válasz răspuns răspunsul răspunsuri απάντηση отговор одговор
+    answer answers ans án lời antwort lösung réponse reponse respuesta solución solucion resposta solução risposta
+    soluzione ответ відповідь jawaban jawabannya jawapan jibu ìdáhùn idáhùn idahun cevap cevabı yanıt yanıtı odpowiedź
+    odpověď odpoveď antwoord svar svaret vastaus válasz răspuns răspunsul răspunsuri απάντηση отговор одговор
     الإجابة الاجابة إجابة اجابة الجواب جواب جواب: پاسخ उत्तर जवाब উত্তর תשובה התשובה
     """
 )
@@ -37,7 +37,10 @@ OPTION_NOUNS = _words(
 SUBJECT_NOUNS = (
     ANSWER_NOUNS
     | OPTION_NOUNS
-    | _words("response solution statement pick selection guess match conclusion key candidate verdict decision")
+    | _words(
+        "response solution statement pick selection guess match conclusion key candidate verdict decision"
+        " richtig korrekt"
+    )
 )
 LIST_NOUNS = _words("options choices answers alternatives opciones choix alternativas opções opzioni optionen варианты")
 # These stand for the noun before a colon: "Correct: B", "Therefore: B".
@@ -54,17 +57,22 @@ ADJECTIVES = _words(
     die der das richtige korrekte beste also somit daher la le les l bonne bon correcte juste exacte donc el los
     correcta mejor una un o a correta melhor certa il lo corretta giusta migliore правильный верный
     правильная верная yang benar tepat sahihi doğru poprawna prawidłowa správná juiste rätta rätt корректный
-    الصحيحة الصحيح सही সঠিক σωστή đáp đúng
+    الصحيحة الصحيح सही সঠিক σωστή đáp đúng câu trả
     """
 )
 FILLERS = _words(
     """
     probably likely most definitely clearly therefore thus then indeed simply obviously actually still again
-    certainly surely just only the both either combination of mix a indeed undoubtedly perhaps maybe possibly
+    certainly surely just only the both either combination of mix indeed undoubtedly
     also really now la le el o il die der das number nr in fact
     """
 )
 PARENTHETICAL = _words("probably likely therefore thus then indeed obviously actually clearly hence certainly surely")
+# "Clearly B.", "Most likely (C)": an adverb and a label are a sentence.
+ADVERBS = _words("probably likely definitely clearly obviously certainly surely undoubtedly indeed simply")
+CORRECT = _words(
+    "correct right best correcta correcte correta corretta richtige korrekte doğru benar सही সঠিক правильный верный"
+)
 COPULAS = _words(
     """
     is are was were be being equals remains becomes ist lautet wäre est sera es sería será è e' é seria foi — adalah
@@ -87,6 +95,7 @@ NEGATORS = _words(
     siyo değil không nie niet inte ikke ليس ليست لا नहीं না নয় rarely excludes excluding except without
     """
 )
+NONE = _words("none neither nor keine aucune ninguna nessuna nenhuma")
 PRONOUNS = _words("it that this c'est it's that's das dies ça cela ello isso questo это")
 CHOOSING = _words(
     """
@@ -96,7 +105,7 @@ CHOOSING = _words(
 )
 # A verb with its particle: "go with", "corresponds to".
 PARTICLES = {
-    "with": _words("go going went gone stick sticking matches match aligns align agrees fits consistent settle"),
+    "with": _words("us go going went gone stick sticking matches match aligns align agrees fits consistent settle"),
     "for": _words("opt opting opted vote settle"),
     "on": _words("settle settling decide"),
     "to": _words("corresponds correspond corresponding closest equivalent equal points point close leads lean leaning"),
@@ -105,11 +114,13 @@ PARTICLES = {
     "by": _words("given represented described"),
     "as": _words("answer choice option"),
 }
-LINKING_VERBS = _words("matches match gives yields satisfies selects supports favors favours indicates suggests means")
+LINKING_VERBS = _words(
+    "matches match gives yields satisfies leaves leaving selects supports favors favours indicates suggests means"
+)
 CONCLUSIVE = _words(
     """
-    so therefore thus hence ergo consequently accordingly finally overall donc ainsi also somit folglich luego entonces
-    portanto logo quindi dunque perciò поэтому значит следовательно итак jadi maka dolayısıyla więc
+    so therefore thus hence elimination ergo consequently accordingly finally overall donc ainsi also somit folglich
+    luego entonces portanto logo quindi dunque perciò поэтому значит следовательно итак jadi maka dolayısıyla więc
     """
 )
 THINKING_VERBS = _words("think believe guess suppose feel conclude say assume know reckon claim mean suspect vote")
@@ -129,25 +140,27 @@ TEMPTING = _words(
 # After a bare label, these words show that the label ended there.
 FOLLOWING = _words(
     """
-    because since as for due which with that from based given though although but is are was by per according when
-    where while if in on at not rather instead over and or has would seems weil da denn parce puisque porque
+    because since as for due which with that from based given though although but by per according when
+    where while if in on at not rather instead over and or weil da denn parce puisque porque
     here then too anyway however ya pois perché poiché потому так karena sebab çünkü vì omdat want bo ponieważ kwa fordi
     eftersom
     """
 )
 # After A, I, a digit or a lower-case letter only these do: the rest could follow an article, a pronoun, a number.
 FOLLOWING_STRICT = _words(
-    "because since due as which is based given but although though weil denn parce porque perché потому karena vì"
+    "because since due as which based given but although though weil denn parce porque perché потому karena vì"
 )
 
 # Languages whose words run together: what stands directly before a label, and after one.
 GLUED_BEFORE = _glued(
     r"""(?:
-      (?:答案|正[确確]选?项?答?案?|正[确確]的?[选選][项項]|最[^。\n]{0,8}[选選][项項]|[选選][项項](?=是|为|為|应|:)|正[确確]的|答)
-          (?:应该|應該|应|應|就|只能|显然|当然|显然就|最终|可能)?(?:是|为|為|选|選|选择|選擇|即|在于|:|：|,)
+      (?:答案|正[确確]选?项?答?案?|正[确確]的?[选選][项項]|最[^。\n]{0,8}[选選][项項]|[选選][项項](?=是|为|為|应|:)|正[确確]的|答|【?(?:参考)?答案[】\]])
+          (?:应该|應該|应|應|就|只能|显然|当然|显然就|最终|可能)?(?:是|为|為|选|選|选择|選擇|即|在于|:|：|,|(?<=[】\]]))
+      | 而是
       | (?<![不别別非勿])(?<!不应)(?<!不能)(?<!不该)(?:[选選](?:择|擇)?|[选選]的?是)
       | 答[案え](?:は|が|:)? | 正解(?:は|が|:)? | 解答(?:は|:)? | 回答(?:は|:|为|是)?
       | 正しい(?:の|もの|選択肢|答え)(?:は|が) | 正答(?:は|:)
+      | (?:したがって|従って|よって|ゆえに)、? | (?:適切|妥当|適当|正し|近)[いなの]{1,3}(?:もの|の|選択肢)?は
       | 최?종?\s?(?:정답|답변|답안|답|해답)(?:은|는|이|:)? | 옳은\s?것은 | 정답\s?선택지는
       | คำตอบ(?:ที่ถูกต้อง)?(?:คือ|:)? | ตอบ | ข้อที่ถูก(?:ต้อง)?คือ | ចម្លើយ(?:គឺ|:)?
     )\s{0,4}:?\s{0,4}(?:是|为)?\s{0,2}(?:选项|選項|選択肢|选|選|选择|보기|선택지|ข้อ)?\s{0,2}$"""
@@ -156,7 +169,8 @@ GLUED_AFTER = _glued(
     r"""\s{0,2}[)\]】」}]?\s{0,2}(?:
       (?:这个|這個)?(?:项|項|选项|選項)?(?:才|就|显然|最)?(?:是|为|為)?(?:唯一)?(?:最)?(?:正[确確]|对的|對的|合适|符合|恰当)
       | (?:项|項|选项|選項)?(?:是|为|為)(?:本题)?(?:的)?(?:答案|对|對)
-      | (?:が|は)(?:最も)?(?:正解|正しい|答え|正答|適切|当てはま)
+      | (?:が|は)(?:最も)?(?:正解|正しい|答え|正答|適切|当てはま) | を(?:選|選択)
+      | \s?번?\s?(?:을|를)\s?(?:선택|고르|고릅)
       | \s?번?\s?(?:이|가|은|는)?\s?(?:정답|맞습|맞다|맞는|옳|답입|답이)
       | (?:ถูกต้อง|เป็นคำตอบ)
       | \s(?:सही|সঠিক)
@@ -191,9 +205,11 @@ LABEL_FIRST = _glued(
                  |actually|final|single|overall|closest|still|then|really|an?)){0,4}
           \s(?:correct|right|answer|solution|best|better|true\sanswer|appropriate|accurate|suitable|plausible|option\b
              |choice\b|one\b|remaining|winner|closest|left)\b(?!\s+(?:distractor|trap|in\spart|only\sif|but\b))
+      | \s{1,3}(?:is|seems|looks|appears)\s(?:the\s)?most\s(?:likely|probable)\b(?!\sto\b)
       | \s{1,3}(?:best|most\saccurately|correctly)
           \s(?:describes|fits|matches|explains|answers|represents|completes|captures)
       | \s{1,3}(?:fits|matches|works|describes)\s(?:it\s|this\s)?best\b
+      | \s{1,3}it\sis\b | \s{1,3}(?:richtig|korrekt)\b
       | \s{1,3}ist\s(?:\w{1,10}\s)?(?:richtig|korrekt)
       | \s{1,3}est\s(?:la\s|le\s|l['’])?(?:bonne|bon\b|correct|juste|exact|réponse)
       | \s{1,3}(?:es|está)\s(?:la\s|el\s)?(?:correct|respuesta|opción\scorrect)
@@ -203,4 +219,9 @@ LABEL_FIRST = _glued(
       | \s{1,3}(?:adalah\s)?(?:jawaban\s)?(?:yang\s)?(?:benar|tepat) | \s{1,3}doğru | \s{1,3}jest\s(?:poprawn|prawidłow)
       | \s{1,3}is\s(?:juist|het\sjuiste) | \s{1,3}(?:هي|هو)\s(?:الإجابة|الجواب|الصحيح)
     )"""
+)
+# After "only": "Only D remains."
+ONLY_ONE = _glued(
+    r"""["'”’)\]】}]{0,3}\s(?:remains|fits|works|satisfies|matches|makes\ssense
+      |is\s(?:possible|plausible|consistent|valid|true|left|correct|right)|can\sbe\s(?:true|correct|right))\b"""
 )
