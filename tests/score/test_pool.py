@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -131,12 +129,13 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
                 print("running", flush=True)
         """)
     )
-    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout.readline() == "running\n"
-    workers = children(parent.pid)
-    assert len(workers) == 2
-    os.kill(parent.pid, signal.SIGKILL)
-    parent.wait()
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            assert parent.stdout.readline() == "running\n"
+            workers = children(parent.pid)
+            assert len(workers) == 2
+        finally:
+            parent.kill()
     for worker in workers:
         assert ends(worker), worker
 
