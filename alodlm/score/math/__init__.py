@@ -8,8 +8,7 @@ read or proved is unequal. sympy is imported only by an answer that needs it.
 from __future__ import annotations
 
 from alodlm.records import Score, Task
-from alodlm.score.math.algebra import asks_for_rounding
-from alodlm.score.math.compare import Comparison
+from alodlm.score.math.compare import Comparison, Question
 from alodlm.score.math.errors import GiveUpError
 from alodlm.score.math.extract import extract, reference_text
 from alodlm.score.math.limit import OverTimeError, cpu_limit
@@ -42,8 +41,8 @@ def score(task: Task, text: str) -> Score:
 def equivalent(answer: str, expected: str, *, prompt: str = "") -> bool:
     """Say whether an extracted answer equals an expected one; text that cannot be read equals only its like."""
     try:
-        if identity(answer) == identity(expected):
+        if (written := identity(answer)) and written == identity(expected):
             return True
-        return Comparison(asks_for_rounding(prompt)).equal(read_answer(answer), read_answer(expected))
+        return Comparison(Question.of(prompt)).equal(read_answer(answer), read_answer(expected))
     except (GiveUpError, RecursionError, ZeroDivisionError):
         return False

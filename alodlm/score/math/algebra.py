@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 from alodlm.score.math import polynomial as poly
@@ -16,15 +15,7 @@ from alodlm.score.math.nodes import Value
 from alodlm.score.math.normal import Normaliser, difference, is_complete
 from alodlm.score.math.parser import Tree
 
-_ASKS_FOR_ROUNDING = re.compile(
-    r"\bround(?:ed|ing)?\b|\bnearest\b|\bapproximat|\bdecimal places?\b|\bsignificant (?:figures?|digits?)\b",
-    re.IGNORECASE,
-)
-
-
-def asks_for_rounding(prompt: str) -> bool:
-    """Say whether a question asks for a rounded result."""
-    return _ASKS_FOR_ROUNDING.search(prompt) is not None
+_CLOSE = 50
 
 
 def same_value(left: Tree, right: Tree) -> bool:
@@ -76,7 +67,10 @@ def proportional(left: tuple[Tree, Tree], right: tuple[Tree, Tree]) -> Fraction 
 
 
 def rounds_to(answer: Value, reference: Value, rounding_asked: bool) -> bool:
-    """Say whether the reference is a rounded decimal to which the more exact answer rounds."""
+    """Say whether the reference is a rounded decimal to which the more exact answer rounds.
+
+    A decimal that lies within a fiftieth of the last place is no more exact value but the same one slightly off.
+    """
     if reference.decimals is None or reference.tree[0] != "q" or not _is_rounded(reference, rounding_asked):
         return False
     if answer.decimals is not None and answer.decimals <= reference.decimals:
@@ -86,6 +80,8 @@ def rounds_to(answer: Value, reference: Value, rounding_asked: bool) -> bool:
         return False
     unit = Fraction(1, 10**reference.decimals)
     gap = abs(value) - abs(reference.tree[1])
+    if answer.decimals is not None and abs(gap) * _CLOSE < unit and not rounding_asked:
+        return False
     return value * reference.tree[1] > 0 and -unit / 2 <= gap < unit / 2
 
 

@@ -5,8 +5,10 @@ The order of components is kept in tuples, intervals, matrices, ratios and times
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
 from alodlm.score.math.algebra import proportional, rounds_to, same_value
 from alodlm.score.math.nodes import (
@@ -22,15 +24,35 @@ from alodlm.score.math.nodes import (
     Text,
     Value,
 )
+from alodlm.score.math.parser import INFINITY, MINUS_INFINITY
 
 _ARTICLES = ("the ", "a ", "an ")
 
 
-class Comparison:
-    """Compares shapes; `rounding_asked` says that the question asks for a rounded result."""
+_ASKS_FOR_ROUNDING = re.compile(
+    r"\bround(?:ed|ing)?\b|\bnearest\b|\bapproximat|\bdecimal places?\b|\bsignificant (?:figures?|digits?)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_INTERVAL = re.compile(r"\bintervals?\b", re.IGNORECASE)
 
-    def __init__(self, rounding_asked: bool = False) -> None:
-        self.rounding_asked = rounding_asked
+
+class Question(NamedTuple):
+    """What the wording of a question says about its answer: a rounded number, an interval."""
+
+    rounding: bool = False
+    interval: bool = False
+
+    @classmethod
+    def of(cls, prompt: str) -> Question:
+        """Return what a prompt asks for."""
+        return cls(_ASKS_FOR_ROUNDING.search(prompt) is not None, _ASKS_FOR_INTERVAL.search(prompt) is not None)
+
+
+class Comparison:
+    """Compares the shapes of two answers to one question."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
 
     def equal(self, answer: Node, reference: Node) -> bool:
         """Say whether `answer` means the same as `reference`."""
@@ -49,7 +71,7 @@ class Comparison:
     def _value(self, answer: Value, reference: Value) -> bool:
         if answer.unit_power and reference.unit_power and answer.unit_power != reference.unit_power:
             return False
-        return same_value(answer.tree, reference.tree) or rounds_to(answer, reference, self.rounding_asked)
+        return same_value(answer.tree, reference.tree) or rounds_to(answer, reference, self.question.rounding)
 
     def _text(self, answer: Text, reference: Text) -> bool:
         return _bare(answer.words) == _bare(reference.words)
@@ -89,6 +111,8 @@ class Comparison:
 
     def _several(self, answer: Node, reference: Node) -> bool:
         if isinstance(answer, Several) and isinstance(reference, Several):
+            if len(_names(answer)) > 1 and not _names(reference):
+                return self._in_order(answer.items, reference.items)
             return self._in_any_order(answer.items, reference.items, self.equal)
         several, other = (answer, reference) if isinstance(answer, Several) else (reference, answer)
         if (
@@ -97,9 +121,16 @@ class Comparison:
             and all(self.equal(item, several.items[0]) for item in several.items)
         ):
             return self.equal(several.items[0], other)
-        if several.is_set or not isinstance(other, Bracketed) or (other.opening, other.closing) != ("(", ")"):
+        if (
+            several.is_set
+            or self.question.interval
+            or not isinstance(other, Bracketed)
+            or (other.opening, other.closing) != ("(", ")")
+        ):
             return False
-        return self._in_order(several.items, other.items)
+        if any(isinstance(item, Value) and item.tree in (INFINITY, MINUS_INFINITY) for item in other.items):
+            return False
+        return self._in_order(answer.items, reference.items)
 
     def _based(self, answer: Node, reference: Node) -> bool:
         """Compare digits and base; the answer may leave the base of the reference out."""
@@ -135,6 +166,11 @@ class Comparison:
 
     def _same_sides(self, answer: Equation, reference: Equation) -> bool:
         return self.equal(answer.left, reference.left) and self.equal(answer.right, reference.right)
+
+
+def _names(several: Several) -> set[str]:
+    """Return the names of the values that are given by name (`x = 2, y = 3`)."""
+    return {item.name for item in several.items if isinstance(item, Equation) and item.name}
 
 
 def _as_region(node: Node) -> Region | None:

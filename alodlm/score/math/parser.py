@@ -171,6 +171,8 @@ class _Reader:
     def _factorials(self, tree: Tree) -> Tree:
         while True:
             if self._take("!"):
+                if self._next().text == "!":
+                    raise UnreadableError
                 tree = ("!", tree)
             elif self._take("°"):
                 tree = ("°", tree)

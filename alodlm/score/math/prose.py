@@ -36,10 +36,11 @@ _SIGN_WORD = re.compile(r"\b(?:negative|minus)\s+$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<!\\)[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
 _PLAIN_WORD = re.compile(r"[^\s\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af。]+")
 _TIGHT_COMMA = re.compile(r"(?<=\d)(?:,\s?\\!|\{,\})\s?(?=\d{3})")
+_START_WORDS = frozenset({"", "about", "approximately", "negative", "minus", "either", "both"})
 _SEPARATORS = ".,;:?!"
 _AFTER_WORD = _SEPARATORS + '*`"”'
 _EDGES = ' \t\r\n*_`"“”~'
-_JOINERS = re.compile(r"[\s,]*(?:(?:and|or)\b)?[\s,]*", re.IGNORECASE)
+_JOINERS = re.compile(r"\s*,?\s*(?:(?:and|or)\b)?\s*", re.IGNORECASE)
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
@@ -96,7 +97,7 @@ def first_expression(sentence: str) -> str | None:
 
 
 def _is_start(before: str) -> bool:
-    return len(before.split()) <= 1 and before.strip().lower() in ("", "about", "approximately", "negative", "minus")
+    return len(before.split()) <= 1 and before.strip().lower() in _START_WORDS
 
 
 def last_expression(sentence: str) -> str | None:
@@ -108,8 +109,11 @@ def last_expression(sentence: str) -> str | None:
     runs = _runs(body)
     if not runs:
         return _number_word(body)
-    start, end = runs[-1]
-    return _qualified(body, start, end)
+    first = len(runs) - 1
+    while first and _JOINERS.fullmatch(body, runs[first - 1][1], runs[first][0]):
+        first -= 1
+    joined = [_qualified(body, *runs[first]), *(body[start:end] for start, end in runs[first + 1 :])]
+    return ", ".join(joined)
 
 
 def _qualified(body: str, start: int, end: int) -> str:
@@ -125,6 +129,8 @@ def _joined_spans(body: str, found: list[tuple[int, int, str]], *, first: bool) 
         between = body[found[at - 1][1] : start] if at else ""
         if at and between.strip() and _JOINERS.fullmatch(between):
             groups[-1].append(content)
+        elif between.strip().lower() in _BINDING:
+            groups[-1][-1] += f"{between}{content}"
         else:
             groups.append([content])
     return ", ".join(groups[0 if first else -1])
@@ -180,16 +186,21 @@ def _joined_runs(body: str, runs: list[tuple[int, int]]) -> str:
         between = body[end:following_start].strip()
         if between.lower() in _BINDING:
             return body[start:following_end]
-        words = between.replace(",", " ").split()
-        if not (between.startswith((",", ";")) and not words) and (not words or words[-1].lower() not in ("and", "or")):
-            break
-        if len(words) > 4:
+        if not _connects(between):
             break
         pieces.append(body[following_start:following_end])
         end = following_end
     unit = re.match(r"\s*(?:%|\\%|[A-Za-z]+(?=\s*[.,;]?\s*$))", body[end:])
     tail = unit[0] if unit and len(pieces) == 1 else ""
     return (", ".join(pieces) + tail).strip()
+
+
+def _connects(between: str) -> bool:
+    """Say whether the words between two runs make them one answer: `and`, a comma, `or perhaps`."""
+    words = between.lower().replace(",", " ").replace("(", " ").split()
+    if not words:
+        return between.startswith((",", ";"))
+    return len(words) < 5 and (words[-1] in ("and", "or") or words[0] == "or")
 
 
 def _number_word(body: str) -> str | None:
