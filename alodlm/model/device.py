@@ -17,9 +17,9 @@ def resolve_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except (RuntimeError, TypeError):
-        raise InputError("--device", f"must be {_CHOICES}", value=name) from None
-    if device.type not in ("cpu", "cuda"):
-        raise InputError("--device", f"must be {_CHOICES}", value=name)
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise InputError("--device", f"must be {_CHOICES}", value=name, next_step="leave it out for the default")
     if device.type == "cpu":
         return torch.device("cpu")
     if not torch.cuda.is_available():

@@ -47,7 +47,8 @@ def _folder(path: Path) -> Path:
     try:
         folder = path.expanduser()
     except RuntimeError as error:
-        raise InputError("model", f"the home folder is unknown ({error})", value=str(path)) from None
+        rule = f"the home folder is unknown ({error})"
+        raise InputError("model", rule, value=str(path), next_step="write the path out") from None
     if not folder.exists():
         advice = "check the path, or give a Hugging Face model ID such as owner/name"
         raise MissingError(f"model {path}", "no such folder", next_step=advice)
@@ -71,7 +72,8 @@ def _download(model_id: str) -> Path:
         found = snapshot_download(model_id, allow_patterns=list(INFERENCE_FILES), ignore_patterns=_SUBFOLDERS)
         return Path(found)
     except HFValidationError as error:
-        raise InputError(thing, f"is neither a folder here nor a Hugging Face model ID ({error})") from None
+        rule = f"is neither a folder here nor a Hugging Face model ID ({error})"
+        raise InputError(thing, rule, next_step="check the spelling; a folder may begin with ./") from None
     except GatedRepoError:
         step = "accept its conditions on huggingface.co, then `hf auth login`"
         raise MissingError(thing, "is gated on Hugging Face", next_step=step) from None

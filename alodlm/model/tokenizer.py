@@ -30,7 +30,8 @@ class Tokenizer:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise InputError("text", f"cannot be encoded as UTF-8 ({error.reason})", value=text) from None
+            rule = f"cannot be encoded as UTF-8 ({error.reason})"
+            raise InputError("text", rule, value=text, next_step="remove the lone surrogate") from None
         return self._backend.encode(text, add_special_tokens=False)
 
     def decode(self, token_ids: Sequence[int]) -> str:
