@@ -29,52 +29,46 @@ _END_SECONDS = 10.0
 
 
 class CellHandle:
-    """One cell: its keeper's control socket and its watched tree."""
+    """One cell: its control socket at the zygote and its watched tree."""
 
     def __init__(self, limits: Limits) -> None:
         self.control, self.far_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if kernel.LINUX:
             self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.tree = Tree(limits.memory_bytes, limits.tasks)
-        self.status: int | None = None
-        self.ended = False
+        self.ended = self.clean = False
 
-    def read_report(self) -> None:
-        """Read one report of the keeper: it started (with its process id), it failed, or all is gone."""
+    def read_reports(self) -> None:
+        """Read what came from the cell without waiting: it started (with its process id), it failed, all is gone."""
+        while not self.ended and select.select([self.control], [], [], 0)[0]:
+            self._read_report()
+
+    def _read_report(self) -> None:
         data, ancillary, _, _ = self.control.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
         report = json.loads(data) if data else ["gone", None]
         if report[0] == "started":
-            self.tree.keeper = int(report[1])
+            self.tree.root = int(report[1])
             for level, kind, payload in ancillary:
                 if kernel.LINUX and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                    self.tree.keeper = _CREDENTIALS.unpack(payload)[0]
-        elif report[0] == "gone":
-            self.status, self.ended = report[1], True
-        else:
+                    self.tree.root = _CREDENTIALS.unpack(payload)[0]
+        elif report[0] == "failed":
             self.ended = True
             raise SandboxBroken(report[1])
-
-    def wait_started(self) -> None:
-        """Wait until the keeper reported that the program runs."""
-        self.control.settimeout(_END_SECONDS)
-        try:
-            while self.tree.keeper is None and not self.ended:
-                self.read_report()
-        except TimeoutError:
-            raise SandboxBroken("a cell did not start") from None
+        else:
+            self.ended, self.clean = True, bool(data)
 
     def end(self) -> bool:
-        """Have the keeper end everything; say whether it reported so in time."""
+        """Have the zygote end everything; say whether it reported so in time."""
         with contextlib.suppress(OSError):
             self.control.shutdown(socket.SHUT_WR)
         self.control.settimeout(_END_SECONDS)
         try:
             while not self.ended:
-                self.read_report()
+                self._read_report()
         except (TimeoutError, OSError, SandboxBroken):
             self.ended = True
         self.control.close()
-        return self.status is not None
+        return self.clean
 
 
 class Run:
@@ -102,15 +96,12 @@ class Run:
                 ends[0][0].close()
         self._connection = ends[-1][0]
         self.channel = Channel(self._connection)
-        for cell in self.cells:
-            cell.wait_started()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         reported = [cell.end() for cell in self.cells]
         self._connection.close()
-        keepers = [cell.tree.keeper for cell in self.cells if cell.tree.keeper is not None]
-        self._sandbox.after_run(all(reported), keepers)
+        self._sandbox.after_run(all(reported))
 
     def send(self, request: Any) -> None:
         """Send the request that a cell waits for."""
@@ -123,28 +114,29 @@ class Run:
 
     def frame(self, clock: Clock) -> bytes:
         """Wait for the next frame; `LimitReached` or `ChannelClosed` where none comes."""
-        next_look = time.monotonic() + _POLL_SECONDS
         while (frame := self.channel.buffered_frame()) is None:
-            wait = max(0.001, min(next_look - time.monotonic(), clock.remaining()))
-            if self._ready(wait):
-                self.channel.fill()
+            wait = max(0.001, min(_POLL_SECONDS, clock.remaining()))
+            if select.select([self._connection], [], [], wait)[0]:
+                self._fill()
             else:
-                clock.check()
-                next_look = time.monotonic() + _POLL_SECONDS
+                self._look(clock)
         return frame
 
-    def _ready(self, seconds: float) -> bool:
-        """Wait for the channel; a cell that ended without having sent anything is a closed channel."""
-        watched = [self._connection, *(cell.control for cell in self.cells if not cell.ended)]
-        readable, _, _ = select.select(watched, [], [], seconds)
-        if self._connection in readable:
-            return True
+    def _fill(self) -> None:
+        try:
+            self.channel.fill()
+        except ChannelClosed:
+            for cell in self.cells:
+                cell.read_reports()
+            raise
+
+    def _look(self, clock: Clock) -> None:
+        """Look at the cells; one that ended without having sent anything is a closed channel."""
         for cell in self.cells:
-            if cell.control in readable:
-                cell.read_report()
+            cell.read_reports()
+        clock.check()
         if self.cells[-1].ended and not select.select([self._connection], [], [], 0)[0]:
             raise ChannelClosed
-        return False
 
 
 def with_retry(run: Callable[[], str | None]) -> str | None:

@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 from alodlm.errors import MissingError, StageError
 from alodlm.score.code.child import kernel
+from alodlm.score.code.child.cell import EMPTY_FOLDER
 
 _LOG = logging.getLogger("alodlm")
 _CHILD_FOLDER = Path(__file__).parent / "child"
@@ -111,8 +112,8 @@ class Sandbox:
             self.stop()
             raise SandboxBroken(str(error)) from None
 
-    def after_run(self, clean: bool, keepers: list[int]) -> None:
-        """Make sure that nothing of a run is left: where a keeper could not say so, end the zygote and look."""
+    def after_run(self, clean: bool) -> None:
+        """Make sure that nothing of a run is left: where the zygote could not say so, end it and look."""
         if clean and (self.nested or not self.contained):
             return
         self.stop()
@@ -135,10 +136,10 @@ def _environment() -> dict[str, str]:
 
 
 def visible_paths() -> list[str]:
-    """Return the folders and files that a contained program can read."""
-    system = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/bin", "/usr/share/zoneinfo", "/etc/ld.so.cache"]
+    """Return the folders that a contained program can read."""
+    system = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/bin", "/usr/share/zoneinfo"]
     prefixes = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)}
-    python = [str(prefix / part) for prefix in sorted(prefixes) for part in ("bin", "lib", "lib64", "pyvenv.cfg")]
+    python = [str(prefix / part) for prefix in sorted(prefixes) for part in ("bin", "lib", "lib64")]
     return [path for path in dict.fromkeys([*system, *python]) if os.path.exists(path) and not os.path.islink(path)]
 
 
@@ -153,6 +154,7 @@ def bubblewrap_arguments() -> list[str]:
     """Return the command line that puts a program behind the wall."""
     command = ["bwrap", "--die-with-parent", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
     command += ["--hostname", "sandbox", "--tmpfs", "/tmp"]
+    command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     for path in visible_paths():
         command += ["--ro-bind", path, path]
     for link in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
@@ -162,17 +164,8 @@ def bubblewrap_arguments() -> list[str]:
             command += ["--ro-bind", link, link]
     for path in _masked_paths():
         command += ["--tmpfs", path, "--remount-ro", path]
-    command += [
-        "--ro-bind",
-        str(_CHILD_FOLDER),
-        "/harness/child",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-        "--tmpfs",
-        "/box",
-    ]
+    command += ["--ro-bind", str(_CHILD_FOLDER), "/harness/child", "--dev", "/dev", "--proc", "/proc"]
+    command += ["--tmpfs", "/box", "--dir", EMPTY_FOLDER]
     return [*command, "--remount-ro", "/", "--chdir", "/"]
 
 

@@ -30,14 +30,14 @@ class Tree:
     def __init__(self, memory_bytes: int, tasks: int) -> None:
         self._memory_bytes, self._tasks = memory_bytes, tasks
         self._seen: dict[str, tuple[int, int]] = {}
-        self.keeper: int | None = None
+        self.root: int | None = None
         self.waited = self.ran = 0.0
 
     def look(self) -> None:
         """Read the tree once; `LimitReached` where it holds too much memory or too many tasks."""
-        if self.keeper is None or not kernel.LINUX:
+        if self.root is None or not kernel.LINUX:
             return
-        processes = kernel.descendants(self.keeper)
+        processes = [self.root, *kernel.descendants(self.root)]
         seen = {task: times for process in processes for task, times in _task_times(process)}
         changes = [
             (ran - self._seen.get(task, (0, 0))[0], waited - self._seen.get(task, (0, 0))[1])

@@ -1,135 +1,152 @@
-"""A cell: one process for one program, with a keeper that ends it and everything it started.
+"""A cell: the process of one program, and how the zygote starts and ends it.
 
-The keeper is the cell's parent. Where namespaces can be had it is process 1 of the cell's own process namespace, so
-nothing outlives it; elsewhere it adopts orphans and kills every descendant it finds. It watches one socket: when the
-scorer closes it (or dies), the cell ends.
+Where namespaces can be had, the program is process 1 of a process namespace of its own, so that nothing outlives
+it; elsewhere the zygote adopts its orphans and kills every descendant it finds.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import gc
 import json
 import os
 import random
 import resource
-import select
 import shutil
 import signal
 import socket
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Any
 
 from . import kernel
 
-_KEEP_FROM = 3
+EMPTY_FOLDER = "/empty"
+_CHANNEL, _MOST_DESCRIPTORS = 3, 1 << 16
+_RECURSION_LIMIT = 1000 + 24  # Python's own, and the harness's frames
+Role = Callable[[socket.socket], Any]
+
+
+class Settings:
+    """How the cells of one zygote are made.
+
+    `nested`: in namespaces of their own; `limits`: by the names of `resource`, and `temporary_bytes`; `box`: the
+    folder for temporary files; `visible`: paths below /tmp that must stay visible.
+    """
+
+    def __init__(self, nested: bool, limits: dict[str, int], box: str, visible: list[str]) -> None:
+        self.nested, self.limits, self.box, self.visible = nested, limits, box, visible
+        self.work = f"{box}/work"
+        self.identity = kernel.identity_maps()
+        self.mounts = self._planned_mounts()
+
+    def _planned_mounts(self) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
+        """Return the calls that give a cell its private folders and hide /proc."""
+        box, temporary, shared = self.box, f"{self.box}/tmp", f"{self.box}/shm"
+        size = f"size={self.limits['temporary_bytes']},nr_inodes=65536,mode=700"
+        plan: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [(kernel.mount_tmpfs, (box.encode(), size.encode()))]
+        folders = {self.work, temporary, shared}
+        binds = [(shared, "/dev/shm"), (EMPTY_FOLDER, "/proc")]
+        for path in self.visible:
+            target = temporary + path.removeprefix("/tmp")
+            folders.update(str(one) for one in PurePosixPath(target).parents if str(one).startswith(temporary))
+            folders.add(target)
+            binds.insert(0, (path, target))
+        plan += [(os.mkdir, (folder,)) for folder in sorted(folders)]
+        return plan + [
+            (kernel.mount_bind, (one.encode(), other.encode())) for one, other in [*binds, (temporary, "/tmp")]
+        ]
+
+    def prepare_process(self) -> None:
+        """Do once, in the zygote, whatever its cells can inherit: each page a cell touches costs it time."""
+        kernel.drop_privileges()
+        apply_limits(self.limits)
+        sys.set_int_max_str_digits(0)
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+        warnings.simplefilter("ignore")
+        random.seed(0)
+        if self.nested:
+            set_temporary_folder(self.work)
+
+
+def set_temporary_folder(folder: str) -> None:
+    """Point this process and its children at a folder for temporary files."""
+    os.environ["TMPDIR"] = os.environ["HOME"] = tempfile.tempdir = folder
 
 
 class Cell:
-    """How cells are made in one zygote: nested namespaces or not, limits, and paths that must stay visible."""
+    """One running program."""
 
-    def __init__(self, nested: bool, limits: dict[str, int], hidden_temporary: str, visible: list[str]) -> None:
-        self.nested, self.limits, self.box, self.visible = nested, limits, hidden_temporary, visible
-
-    def start(self, control: socket.socket, channel: socket.socket, run: Callable[[socket.socket], Any]) -> int:
-        """Start a cell that runs `run(channel)`; the keeper reports on `control`. Returns the keeper's id."""
-        if self.nested:
-            user, group = os.getuid(), os.getgid()
-            kernel.set_dumpable(True)
-            keeper = kernel.clone_into_namespaces()
-            if keeper:
-                kernel.set_dumpable(False)
-                return keeper
-        else:
-            keeper = os.fork()
-            if keeper:
-                return keeper
-        try:
-            if self.nested:
-                kernel.map_identity(user, group)
-            self._keep(control, channel, run)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                control.send(json.dumps(["failed", str(error)]).encode())
-        finally:
-            os._exit(0)
-
-    def _keep(self, control: socket.socket, channel: socket.socket, run: Callable[[socket.socket], Any]) -> None:
-        os.setsid()
-        kernel.die_with_parent()
-        kernel.become_subreaper()
-        folder = self._private_folder()
-        _close_others({control.fileno(), channel.fileno()})
-        keeper = os.getpid()
-        program = os.fork()
-        if program == 0:
+    def __init__(self, settings: Settings, control: socket.socket, channel: socket.socket, role: Role) -> None:
+        self._settings, self.control = settings, control
+        self._folder = None
+        if not settings.nested:
+            self._folder = tempfile.mkdtemp(prefix="alodlm-cell-", dir=settings.box)
+            set_temporary_folder(self._folder)
+        self.process = kernel.fork(settings.nested)
+        if self.process == 0:
             try:
-                self._enter(channel, folder, keeper, run)
+                self._enter(channel, role)
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    control.send(json.dumps(["failed", str(error)]).encode())
             finally:
                 os._exit(70)
-        kernel.set_dumpable(False)
-        channel.close()
-        with contextlib.suppress(OSError):
-            control.send(json.dumps(["started", keeper]).encode())
-        status = _wait(program, control)
-        self._end_everything(keeper)
-        if not self.nested:
-            shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            control.send(json.dumps(["gone", status]).encode())
+        self.descriptor = kernel.process_descriptor(self.process)
 
-    def _private_folder(self) -> str:
-        if not self.nested:
-            return tempfile.mkdtemp(prefix="alodlm-cell-", dir=self.box)
-        size = f"size={self.limits['temporary_bytes']},nr_inodes=65536,mode=700"
-        kernel.mount_tmpfs(self.box, size)
-        work = f"{self.box}/work"
-        os.mkdir(work)
-        self._hide_temporary()
-        kernel.mount_tmpfs("/dev/shm", size)
-        kernel.mount_tmpfs("/proc", "size=4096,nr_inodes=2,mode=500")
-        return work
-
-    def _hide_temporary(self) -> None:
-        temporary = f"{self.box}/tmp"
-        os.mkdir(temporary)
-        for path in self.visible:
-            target = temporary + path[len("/tmp") :]
-            os.makedirs(os.path.dirname(target) if os.path.isfile(path) else target, exist_ok=True)
-            if os.path.isfile(path):
-                open(target, "w").close()
-            kernel.mount_bind(path, target)
-        kernel.mount_bind(temporary, "/tmp")
-
-    def _enter(self, channel: socket.socket, folder: str, keeper: int, run: Callable[[socket.socket], Any]) -> None:
+    def _enter(self, channel: socket.socket, role: Role) -> None:
+        if self._settings.nested:
+            kernel.map_identity(self._settings.identity)
+            for call, arguments in self._settings.mounts:
+                call(*arguments)
+            os.chdir(self._settings.work)
+            kernel.drop_capabilities()
+        else:
+            os.chdir(self._folder or "/")
         os.setsid()
+        self.control.send(b'["started",%d]' % os.getpid())
         kernel.die_with_parent()
-        if os.getppid() != keeper:
-            return
-        os.chdir(folder)
-        os.environ["TMPDIR"] = tempfile.tempdir = folder
-        os.environ["HOME"] = folder
-        _close_others({channel.fileno()})
-        kernel.drop_privileges()
-        apply_limits(self.limits)
-        random.seed(0)
+        os.dup2(channel.fileno(), _CHANNEL)
+        os.closerange(_CHANNEL + 1, _MOST_DESCRIPTORS)
         gc.enable()
-        run(channel)
+        role(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, _CHANNEL))
 
-    def _end_everything(self, keeper: int) -> None:
-        while True:
-            if self.nested:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(-1, signal.SIGKILL)
-            else:
-                kill_tree(kernel.descendants(keeper))
-            try:
-                os.waitpid(-1, 0)
-            except ChildProcessError:
-                return
+    def poll(self) -> int | None:
+        """Return the wait status if the program ended by itself, else None."""
+        done, status = os.waitpid(self.process, os.WNOHANG)
+        return status if done else None
+
+    def end(self, status: int | None, others: set[int]) -> None:
+        """Kill the program (`status` None: it still runs) with all it started, and report that nothing is left.
+
+        `others` are the zygote's other cells, which stay.
+        """
+        if status is None:
+            if not self._settings.nested:
+                kill_tree([*kernel.descendants(self.process), self.process])
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        if not self._settings.nested:
+            self._kill_orphans(others)
+            shutil.rmtree(self._folder or "", ignore_errors=True)
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+        with contextlib.suppress(OSError):
+            self.control.send(json.dumps(["gone", status]).encode())
+        self.control.close()
+
+    def _kill_orphans(self, others: set[int]) -> None:
+        """Kill what the program left: in its process group, and among the children that the zygote adopted."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process, signal.SIGKILL)
+        while orphans := set(kernel.children(os.getpid())) - others:
+            kill_tree([one for orphan in orphans for one in (orphan, *kernel.descendants(orphan))])
+            for orphan in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(orphan, 0)
 
 
 def kill_tree(processes: list[int]) -> None:
@@ -152,44 +169,10 @@ def apply_limits(limits: dict[str, int]) -> None:
             resource.setrlimit(kind, (allowed, allowed))
 
 
-def _close_others(kept: set[int]) -> None:
-    first = _KEEP_FROM
-    for descriptor in sorted(kept):
-        os.closerange(first, descriptor)
-        first = descriptor + 1
-    os.closerange(first, 1 << 16)
-
-
-def _wait(program: int, control: socket.socket) -> int:
-    """Wait until the program ends or the scorer lets go; return its wait status, -1 where it still ran."""
-    watched = select.poll()
-    watched.register(control, select.POLLIN)
-    descriptor = _process_descriptor(program)
-    if descriptor is not None:
-        watched.register(descriptor, select.POLLIN)
-    while True:
-        done, status = os.waitpid(program, os.WNOHANG)
-        if done:
-            return status
-        events = watched.poll(None if descriptor is not None else 20)
-        if any(number == control.fileno() for number, _ in events):
-            return -1
-
-
-def _process_descriptor(process: int) -> int | None:
-    try:
-        return os.pidfd_open(process)
-    except AttributeError:
-        return None
-    except OSError as error:
-        if error.errno in (errno.ENOSYS, errno.EPERM, errno.EINVAL):
-            return None
-        raise
-
-
 def quiet_streams() -> None:
     """Give this process an empty input and a bottomless output."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
+    os.close(null)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115

@@ -37,7 +37,7 @@ class Channel:
     def fill(self) -> None:
         """Read once from the socket into the buffer."""
         try:
-            data = self._socket.recv(1 << 18)
+            data = self._socket.recv(1 << 16)
         except OSError:
             data = b""
         if not data:

@@ -105,6 +105,7 @@ _ATOMS: dict[type, Callable[[Any], list[Any]]] = {
     type(...): lambda value: ["..."],
     type(NotImplemented): lambda value: ["NI"],
 }
+_JSON = json.JSONEncoder(check_circular=False, separators=(",", ":"))
 _DATES = {"datetime": datetime, "date": date, "time": time_of_day}
 
 
@@ -228,7 +229,7 @@ _BUILDERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
 def dump(tree: Any) -> bytes:
     """Return a tree's bytes; `CannotCross` where it is too large or too deep."""
     try:
-        data = json.dumps(tree, check_circular=False, separators=(",", ":")).encode("ascii")
+        data = _JSON.encode(tree).encode("ascii")
     except (RecursionError, MemoryError, TypeError, ValueError) as error:
         raise CannotCross(type(error).__name__) from None
     if len(data) > MAXIMUM_BYTES:

@@ -19,6 +19,8 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, 
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC = 2, 4, 4096, 16384
 # PyDLL keeps the interpreter lock, so that a raw clone leaves it held by the one thread of the child.
 _LIBC = ctypes.PyDLL(None, use_errno=True) if LINUX else None
+_CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
 
 def _prctl(option: int, value: int) -> bool:
@@ -44,43 +46,72 @@ def drop_privileges() -> None:
     """Give up every capability for good, also for programs started later."""
     if _LIBC is None:
         return
-    for capability in range(64):
-        if not _prctl(_PR_CAPBSET_DROP, capability):
-            break
+    if os.geteuid() == 0:
+        for capability in range(64):
+            if not _prctl(_PR_CAPBSET_DROP, capability):
+                break
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    _LIBC.capset(header, (ctypes.c_uint32 * 6)())
+    drop_capabilities()
 
 
-def clone_into_namespaces() -> int:
-    """Fork into new user, process, mount and ipc namespaces; the child (0) is process 1 there. OSError if refused."""
+def drop_capabilities() -> None:
+    """Give up the capabilities that this process has now."""
+    if _LIBC is not None:
+        _LIBC.capset(_CAPABILITY_HEADER, _NO_CAPABILITIES)
+
+
+def fork(namespaces: bool) -> int:
+    """Fork a process without threads, into new user, process, mount and ipc namespaces if asked; OSError if refused.
+
+    The bare call spares the child Python's own work after a fork, which costs more than all the rest and which a
+    process of one thread does not need.
+    """
     if _LIBC is None or _CLONE_NUMBER is None:
-        raise OSError("no namespaces here")
-    child = _LIBC.syscall(_CLONE_NUMBER, _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
+        if namespaces:
+            raise OSError("no namespaces here")
+        return os.fork()
+    flags = (_NEW_NAMESPACES if namespaces else 0) | signal.SIGCHLD
+    child = _LIBC.syscall(_CLONE_NUMBER, flags, 0, 0, 0, 0)
     if child < 0:
         raise OSError(ctypes.get_errno(), "clone")
     return child
 
 
-def map_identity(user: int, group: int) -> None:
-    """Keep the user and group ids inside a new user namespace. OSError if refused."""
-    for path, text in (("uid_map", f"{user} {user} 1"), ("setgroups", "deny"), ("gid_map", f"{group} {group} 1")):
-        descriptor = os.open(f"/proc/self/{path}", os.O_WRONLY)
-        try:
-            os.write(descriptor, text.encode())
-        finally:
-            os.close(descriptor)
+def process_descriptor(process: int) -> int | None:
+    """Return a descriptor that becomes readable when a child ends; None where the system has none."""
+    try:
+        return os.pidfd_open(process)
+    except (AttributeError, OSError):
+        return None
 
 
-def mount_tmpfs(path: str, options: str) -> None:
+def identity_maps() -> list[tuple[str, bytes]]:
+    """Return what keeps this process's user and group ids in a new user namespace."""
+    user, group = os.getuid(), os.getgid()
+    return [
+        ("/proc/self/uid_map", b"%d %d 1" % (user, user)),
+        ("/proc/self/setgroups", b"deny"),
+        ("/proc/self/gid_map", b"%d %d 1" % (group, group)),
+    ]
+
+
+def map_identity(maps: list[tuple[str, bytes]]) -> None:
+    """Write the maps inside a new user namespace. OSError if refused."""
+    for path, text in maps:
+        descriptor = os.open(path, os.O_WRONLY)
+        os.write(descriptor, text)
+        os.close(descriptor)
+
+
+def mount_tmpfs(path: bytes, options: bytes) -> None:
     """Mount a fresh memory file system. OSError if refused."""
-    if _LIBC.mount(b"tmpfs", path.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, options.encode()) != 0:
+    if _LIBC.mount(b"tmpfs", path, b"tmpfs", _MS_NOSUID | _MS_NODEV, options) != 0:
         raise OSError(ctypes.get_errno(), "mount", path)
 
 
-def mount_bind(source: str, target: str) -> None:
+def mount_bind(source: bytes, target: bytes) -> None:
     """Show `source`, with what is mounted below it, at `target` too. OSError if refused."""
-    if _LIBC.mount(source.encode(), target.encode(), None, _MS_BIND | _MS_REC, None) != 0:
+    if _LIBC.mount(source, target, None, _MS_BIND | _MS_REC, None) != 0:
         raise OSError(ctypes.get_errno(), "mount", target)
 
 

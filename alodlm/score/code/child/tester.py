@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 import types
-import warnings
 from typing import Any
 
 from . import codec
@@ -56,7 +55,6 @@ class _Session:
         request = self._request
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
-        warnings.simplefilter("ignore")
         names = module.__dict__
         self._program.send(codec.dump({key: request[key] for key in ("program", "names", "objects")}))
         for part in ("prefix", "imports"):
