@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -52,12 +56,30 @@ COPIES = [
     ("Osmosis and red light", None),
     ("It is about osmosis in cells.", None),
     ("Osmosis. The answer is D.", "D"),
+    ("Answer: B red light", "B"),
+    ("B) Red light", "B"),
+    ("Answer: B reduction", None),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), COPIES)
 def test_an_option_copied_from_the_prompt(text: str, expected: str | None) -> None:
     assert chosen(text, prompt=LISTED) == expected
+
+
+BOTH = "Which is true?\nA) It floats.\nB) It is red.\nC) Both A and B.\nD) Neither A nor B.\nAnswer:"
+COPIED_PAIRS = [
+    ("The answer is both A and B.", "C"),
+    ("Neither A nor B", "D"),
+    ("The answer is A and B.", None),
+    ("Both A and B are true, so the answer is C.", "C"),
+    ("(A) It floats.", "A"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), COPIED_PAIRS)
+def test_an_option_that_names_other_labels(text: str, expected: str | None) -> None:
+    assert chosen(text, prompt=BOTH) == expected
 
 
 def test_a_copy_does_not_count_where_the_prompt_gives_no_texts() -> None:
@@ -129,6 +151,48 @@ def test_any_text_gives_a_displayed_label_or_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", REPEATED)
-def test_megabytes_of_repetition_end(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
+def test_a_long_repetition_ends(piece: str) -> None:
+    text = piece * (300_000 // len(piece))
+    started = time.process_time()
     assert score(task(), text).extracted in (*FOUR, None)
+    assert time.process_time() - started < 9  # seconds, three times what a busy machine took for the slowest
+
+
+# Real outputs beside the official script's finding, which is the first "answer is X"; see `kind_of_difference`.
+OUTPUTS = "mmlu-pro-model-outputs.jsonl.gz"
+EXPLAINED = {
+    5759: '"The answer is (CDF)" names no one label',
+    10484: '"The answer is (I and III only)" is the text of option E',
+}
+
+
+def kind_of_difference(row: dict, extracted: str | None, rule: str | None) -> str:
+    """Name why the finding differs from the official one; `unexplained` must not occur."""
+    official, text = row["pred"], row["generated_text"]
+    if official == extracted:
+        return "same"
+    if official is None:
+        return "wording that the official pattern does not know"
+    if rule == "undecided":
+        return "two labels claimed together"
+    if official not in TEN[: len(row["options"])]:
+        return "a label that was not shown"
+    later = text[text.index(f"answer is {'(' * (f'answer is ({official}' in text)}{official}") + 10 :]
+    if extracted and re.search(rf"\b{extracted}\b|[（(]{extracted}[)）]", later):
+        return "a later conclusion"
+    return "explained by id" if row["question_id"] in EXPLAINED else "unexplained"
+
+
+@pytest.mark.shared
+def test_every_difference_from_the_official_extraction_is_of_a_known_kind(shared: Path) -> None:
+    kinds: Counter[str] = Counter()
+    lines = gzip.decompress((shared / "data" / OUTPUTS).read_bytes()).decode().split("\n")
+    for row in map(json.loads, filter(None, lines)):
+        options = "\n".join(f"{label}. {text}" for label, text in zip(TEN, row["options"], strict=False))
+        prompt = f"Question: {row['question']}\nOptions:\n{options}\nAnswer: Let's think step by step."
+        found = score(task(TEN[: len(row["options"])], prompt=prompt, metric="mmlu_pro"), row["generated_text"])
+        kinds[kind_of_difference(row, found.extracted, found.rule)] += 1
+    assert kinds["unexplained"] == 0
+    assert kinds.total() == 12_032
+    assert kinds["same"] > 10_150
+    assert kinds["a later conclusion"] < 120

@@ -14,7 +14,9 @@ from alodlm.score.choice.labels import OPENERS
 
 _SEEN_CHARACTERS = 180
 _CLAUSE_END = re.compile(r"[\n.!?;।。！？；](?=\s|$|(?<=[\n。！？；]))")
-_TOKEN = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0dff])+(?:['’](?:[^\W\d_])+)?|\d+|[:=|→⇒,(—–-]")
+_TOKEN = re.compile(
+    r"(?:[^\W\d_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0dff])+(?:['’](?:[^\W\d_])+)?|\d+|[:=→⇒,(—–-]|(?<=\s)\|"
+)
 _COLONS = frozenset(":=|→⇒—–-")
 _SUBJECT_WORDS = 10
 _COLON_WORDS = 6
@@ -46,7 +48,7 @@ def clause_before(text: str, start: int) -> tuple[str, list[str]]:
     if "'" in clause or "’" in clause:
         words = [part for word in words for part in _apart(word.replace("’", "'"))]
     for sign in tail:
-        if sign in ":=|→" or (sign in "—–-" and "\n" not in tail):
+        if sign in ":=→" or (sign == "|" and " |" in tail) or (sign in "—–-" and "\n" not in tail):
             words.append(sign)
             break
     if "\n" in tail and words and words[-1] not in _COLONS and words[-1] not in v.COPULAS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from itertools import islice
 
 from alodlm.score.choice import vocabulary as v
 from alodlm.score.choice.cues import Reading, answers_in_words, concludes, read_before, speaks_of_none
@@ -34,7 +35,10 @@ _REASON = re.compile(
     r"[.!?。！？](?=\s|$)|\n|\b(?:because|since|as|while|whereas|but|not|unlike|rather|instead|than)\b"
 )
 _VERB = re.compile(r"\)?\s(?:is|are|was|were|has|have|can|cannot|does|do|would|will|fails|gives)\b")
+_DOTTED = re.compile(r"\. (?![A-Z]\.)")
 _JOINED_WITHIN = 120
+_LONGEST_JOIN = 8
+_MAXIMUM_EMPHASIS = 1000
 _BOLD = re.compile(
     r"(?:\*\*|__|\\textbf\{|<b>|<strong>)\s?[(\[]?(\w{1,2})[)\].:]{0,2}(?=\W)([^*_\n<{}]{0,120}?)(?:\*\*|__|\}|</)"
 )
@@ -60,6 +64,8 @@ class _Answer:
     def choose(self) -> Verdict:
         for joined in reversed(group(self.text, self.labels)):
             verdict = self._judge(joined)
+            if verdict == _UNDECIDED and (copied := self._copied()):
+                return copied, "option_text"  # an option may read "both A and B"
             if verdict[1] != "none":
                 later = self._affirmed_after(joined[-1].end)
                 return (later, "label_first") if later else verdict
@@ -92,15 +98,24 @@ class _Answer:
         if over and self._is_boxed(label):
             return label.name, "boxed"
         reading = self._read(label)
-        if reading in (Reading.DENIED, Reading.HEDGED) or v.MARKED_WRONG.match(self.text, label.end):
+        if reading in (Reading.DENIED, Reading.HEDGED) or self._is_marked_wrong(label):
             return _NOTHING
         if label.bracketed and label.capital and label.name and self._states_in_words(label):
             return label.name, "cue"
-        if over and (place := self.layout.place(label, named=reading is Reading.NAMED)):
+        if over and (place := self._place(label, reading)):
             return label.name, place
         if label.capital and label.name is not None and self._is_affirmed(label):
             self.affirmed.append((label.name, label.start))
         return _NOTHING
+
+    def _place(self, label: Label, reading: Reading) -> str | None:
+        own = self._own_text_follows(label)
+        return self.layout.place(label, named=reading is Reading.NAMED, own_text_follows=own)
+
+    def _is_marked_wrong(self, label: Label) -> bool:
+        if v.MARKED_WRONG.match(self.text, label.end):
+            return True
+        return len(self.labels) > 1 and v.MARKED_FALSE.match(self.text, label.end) is not None
 
     def _states_in_words(self, label: Label) -> bool:
         """Say whether "The answer is osmosis (C)." ends with the label, the only one of its sentence."""
@@ -159,24 +174,36 @@ class _Answer:
         return over is not None and over[0] in "?？"
 
     def _another_follows(self, label: Label) -> bool:
-        """Say whether "(A) supply and (C) demand" goes on to claim a second label."""
+        """Say whether "(A) supply and (C) demand" or "A. supply and C. demand" goes on to claim a second label."""
         over = _REASON.search(self.text, label.end + 1, label.end + _JOINED_WITHIN)
-        end = over.start() if over else label.end + _JOINED_WITHIN
-        return any(
-            _AND.search(self.text, max(0, other.start - 8), other.start)
-            and other.text.casefold() != label.text.casefold()
-            and not _VERB.match(self.text, other.end)
-            for other in self.labels
-            if other.bracketed and label.end < other.start < end
-        )
+        end = over.end() if over else label.end + _JOINED_WITHIN
+        dotted = self.text[label.end : label.end + 1] == "."
+        first = bisect_left(self.labels, label.end, key=lambda other: other.start)
+        previous = label
+        for other in self.labels[first : first + _JOINED_WITHIN]:
+            if other.start >= end:
+                return False
+            alone = other.start - previous.end > _LONGEST_JOIN or previous is label
+            if (other.bracketed or (dotted and alone and _DOTTED.match(self.text, other.end))) and (
+                _AND.search(self.text, max(0, other.start - 8), other.start)
+                and other.text.casefold() != label.text.casefold()
+                and not _VERB.match(self.text, other.end)
+            ):
+                return True
+            previous = other
+        return False
 
     def _weaker(self) -> Verdict:
         if self.hedged is not None:
             return self.hedged, "hedged"
-        if copied := copied_option(self.text, self.prompt, self.options):
+        if copied := self._copied():
             return copied, "option_text"
-        bold = {match[1] for match in _BOLD.finditer(self.raw) if self._counts_as_bold(match)}
+        emphasised = islice(_BOLD.finditer(self.raw), _MAXIMUM_EMPHASIS)
+        bold = {match[1] for match in emphasised if self._counts_as_bold(match)}
         return (bold.pop(), "bold") if len(bold) == 1 else self._bracketed()
+
+    def _copied(self) -> str | None:
+        return copied_option(self.text, self.prompt, self.options)
 
     def _counts_as_bold(self, match: re.Match[str]) -> bool:
         if match[1] not in self.options or match[1].islower() or (match[1] in ("A", "I") and match[2][:1] == " "):

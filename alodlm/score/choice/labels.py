@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from alodlm.score.choice.markup import BOX
-from alodlm.score.choice.vocabulary import FOLLOWING, FOLLOWING_STRICT
+from alodlm.score.choice.vocabulary import FOLLOWING, FOLLOWING_STRICT, VERBS
 
 OPENERS = f" \t\r\n\"'“”‘’«»„「『【〔([{{{BOX}<:-–—>#•·=*✅☑👉➡→✔✓🎯💡📌🔹⭐🏆|"
 _BRACKETS = {"(": ")", "<": ">", "[": "]", "{": "}", "【": "】", "「": "」", "『": "』", "〔": "〕", BOX: "}"}
@@ -52,13 +52,16 @@ _BEFORE_NUMBER = "^\\°@.,/$€£+×=−-"
 _ENDED = re.compile(
     r"""\s{0,2}(?:[.!?,;:"'”’»)\]}>】」』。、，！？；|⟧/&]|\.\.\.|…)|[ \t]*(?:\n|$)|\s{1,3}[-–—(\[✓✔✅]"""
 )
+_CONJUNCTION = re.compile(r"[^\W\d_]|[/&]")
+_REASON_FOLLOWS = re.compile(r",\s{1,2}(?:because|since|as|weil|parce|porque)\b")
 _WORD = re.compile(r"\s{1,3}([^\W\d_]+)")
+_JOINED_ON = re.compile(r"[A-Za-z0-9][.'’–&-]")
 _CALLED = re.compile(r"(?<![^\W_])[A-Za-z0-9]{1,2}\($")
 _NAMED_IN_BRACKETS = re.compile(r"\((?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s$")
 _CAPITAL = re.compile(r"([A-Z])(?![A-Za-z0-9_])")
 _SMALL = re.compile(r"[\s(\[{<\"':=|>-]([a-z])(?![A-Za-z0-9_])")
 _SMALL_FIRST = re.compile(r"([a-z])(?![A-Za-z0-9_])")
-_MAXIMUM_LABELS = 4000
+_MAXIMUM_LABELS = 1000
 
 
 @dataclass(slots=True)
@@ -69,7 +72,6 @@ class Label:
     start: int
     end: int
     capital: bool
-    native: bool
     bracketed: bool
     text: str
 
@@ -103,35 +105,48 @@ def _is_word(character: str) -> bool:
 
 
 def find_labels(text: str, options: tuple[str, ...]) -> list[Label]:
-    """Return the labels that stand alone in `text`, in order (the last 4000 of a text that repeats them)."""
-    letters, native, names = _patterns(options)
-    found = _lone_letters(text) if letters and text.isascii() else list(native.finditer(text))
-    labels = []
-    for match in found[-_MAXIMUM_LABELS:]:
-        start, end = match.span(1)
-        word = match[1]
-        is_native = not word.isascii() and word.casefold() not in names
-        if word.islower() and not is_native and not _may_be_lower(text, end):
-            continue
-        if start > 1 and text[start - 1] in ".'’-–&" and text[start - 2].isalnum() and text[start - 2].isascii():
-            continue
-        if start and text[start - 1] in (_BEFORE_NUMBER if word.isdigit() else _BEFORE_LETTER):
-            continue
-        after = text[end : end + 24]
-        if _BROKEN.match(after) or (word.isdigit() and _BROKEN_NUMBER.match(after)):
-            continue
-        name = names.get((_NATIVE.get(word, word) if is_native else word).casefold())
-        opener = text[start - 1] if start else ""
-        if after[:1] in ("'", "’") and not after[1:2].isalpha() and opener not in "'‘’":
-            continue  # a prime
-        if opener == "(" and _CALLED.search(text, max(0, start - 5), start):
-            continue  # P(A)
-        bracketed = opener == BOX or (
-            text[end : end + 1] == _BRACKETS.get(opener, "\0")
-            or (text[end : end + 1] == ")" and _NAMED_IN_BRACKETS.search(text, max(0, start - 12), start) is not None)
-        )
-        labels.append(Label(name, start, end, not word.islower() or is_native, is_native, bracketed, word))
+    """Return the labels that stand alone in `text`, in order (the last thousand, and the first)."""
+    letters, anything, names = _patterns(options)
+    found = _lone_letters(text) if letters and text.isascii() else list(anything.finditer(text))
+    labels: list[Label] = []
+    for match in reversed(found):
+        if len(labels) == _MAXIMUM_LABELS:
+            break
+        if label := _label(text, match, names):
+            labels.append(label)
+    if len(labels) == _MAXIMUM_LABELS and (label := _label(text, found[0], names)):
+        labels.append(label)
+    labels.reverse()
     return labels
+
+
+def _label(text: str, match: re.Match[str], names: dict[str, str]) -> Label | None:
+    """Return the label at `match`; None for a part of a word, a formula, an abbreviation or a name."""
+    word, (start, end) = match[1], match.span(1)
+    native = not word.isascii() and word.casefold() not in names
+    small = word.islower() and not native
+    name = names.get((_NATIVE.get(word, word) if native else word).casefold())
+    if small and (name is None or not _may_be_lower(text, end)):
+        return None
+    before = text[max(0, start - 2) : start]
+    opener = before[-1:]
+    if opener and (opener in (_BEFORE_NUMBER if word.isdigit() else _BEFORE_LETTER) or _JOINED_ON.fullmatch(before)):
+        return None
+    after = text[end : end + 24]
+    if _BROKEN.match(after) or (word.isdigit() and _BROKEN_NUMBER.match(after)):
+        return None
+    if after[:1] in ("'", "’") and not after[1:2].isalpha() and opener not in ("'", "‘", "’"):
+        return None  # a prime
+    if opener == "(" and _CALLED.search(text, max(0, start - 5), start):
+        return None  # P(A)
+    return Label(name, start, end, not small, _is_bracketed(text, start, end), word)
+
+
+def _is_bracketed(text: str, start: int, end: int) -> bool:
+    opener, closer = text[start - 1] if start else "", text[end : end + 1]
+    if opener == BOX or closer == _BRACKETS.get(opener, "\0"):
+        return True
+    return closer == ")" and _NAMED_IN_BRACKETS.search(text, max(0, start - 12), start) is not None
 
 
 def _may_be_lower(text: str, end: int) -> bool:
@@ -141,6 +156,8 @@ def _may_be_lower(text: str, end: int) -> bool:
 
 def ends_here(text: str, label: Label) -> bool:
     """Say whether the label is over where it ends: by punctuation, a bracket, the line's end or a linking word."""
+    if not label.capital and not label.bracketed and text[label.end : label.end + 1] in (",", ";", "/", "&"):
+        return _REASON_FOLLOWS.match(text, label.end) is not None
     if _ENDED.match(text, label.end):
         return True
     following = _WORD.match(text, label.end)
@@ -176,4 +193,4 @@ def _joined(text: str, first: Label, second: Label) -> bool:
         return True
     if word in ("are", "both", "together", "or", "and", "as", "since", "because", "in", "given", "for"):
         return True
-    return re.search(r"\b(?:or|nor|and/or)\b|/", text[first.end : second.start]) is not None and word not in ("is",)
+    return word not in VERBS and _CONJUNCTION.search(text, first.end, second.start) is not None

@@ -58,8 +58,11 @@ class Layout:
     def _end(self) -> int:
         return len(self.text.rstrip())
 
-    def place(self, label: Label, *, named: bool) -> str | None:
-        """Return the rule by which the label's place makes it a choice; `named` says that "option" precedes it."""
+    def place(self, label: Label, *, named: bool, own_text_follows: bool = False) -> str | None:
+        """Return the rule by which the label's place makes it a choice.
+
+        `named` says that "option" precedes it, `own_text_follows` that the prompt's own text of that option does.
+        """
         text = self.text
         before = self._before(label)
         over = text.find("\n", label.end, label.end + _LINE_LEAD)
@@ -77,8 +80,10 @@ class Layout:
         if ends_line:
             return "alone" if self._is_alone(label, is_first=is_first, is_last=is_last) else None
         if is_first:
-            return "start" if self._opens(label) else None
-        heads_last = is_last and label.capital and self._opens(label) and not self._heads_elsewhere(label)
+            return "start" if self._opens(label, own_text_follows) else None
+        heads_last = (
+            is_last and label.capital and self._opens(label, own_text_follows) and not self._heads_elsewhere(label)
+        )
         return "last_line" if heads_last else None
 
     def is_listed(self, label: Label) -> bool:
@@ -105,9 +110,9 @@ class Layout:
             return True
         return label.capital and not self.is_listed(label) and (is_last or not self._heads_elsewhere(label))
 
-    def _opens(self, label: Label) -> bool:
+    def _opens(self, label: Label, own_text_follows: bool) -> bool:
         after = self.text[label.end : label.end + 24]
-        if not _OPENED.match(after) or _SPECIES.match(after) or _INITIALS.match(after):
+        if not (own_text_follows or _OPENED.match(after)) or _SPECIES.match(after) or _INITIALS.match(after):
             return False
         if label.text == "I" and after[:1] in (" ", "-", "–", "—"):
             return False

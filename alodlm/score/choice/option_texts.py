@@ -7,6 +7,7 @@ exact (white space and case folded, end punctuation aside) and belong to one opt
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 
 from alodlm.score.choice.markup import BOX, plain
@@ -15,7 +16,7 @@ _LINE = re.compile(r"^[ \t>*-]{0,6}[(\[]?(\w{1,2})[)\].:][ \t]{1,4}(\S[^\n]*)$",
 _TRIMMED = " \t\r\n.,;:!?\"'“”‘’⟦。，"
 _STATED = re.compile(
     r"(?:\b(?:answer|option|choice|response|statement)\b[^.\n:]{0,40}?(?:\b(?:is|was|would be|must be|should be)\b|:)"
-    r"|^[ \t]*(?:答案|正解|정답)[^\n:]{0,4}:|⟦)[ \t\n:]{0,4}(?:the |option )?([^\n]{1,400})",
+    r"|^[ \t]*(?:答案|正解|정답)[^\n:]{0,4}:|⟦)[ \t\n:]{0,4}(?:option )?([^\n]{1,400})",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -29,35 +30,29 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def option_texts(prompt: str, options: tuple[str, ...]) -> dict[str, str]:
-    """Return folded option text → label for the last full list in `prompt`; texts that occur twice are left out."""
+    """Return label → folded text of the last full list of options in `prompt`; empty where there is none."""
     lines = [(match[1], match[2]) for match in _LINE.finditer(prompt)]
     for end in range(len(lines), len(options) - 1, -1):
         listed = lines[end - len(options) : end]
         if tuple(label for label, _ in listed) == options:
-            break
-    else:
-        return {}
-    texts: dict[str, str] = {}
-    repeated: set[str] = set()
-    for label, text in listed:
-        folded = _fold(plain(text))
-        if folded in texts or not folded:
-            repeated.add(folded)
-        texts[folded] = label
-    return {text: label for text, label in texts.items() if text not in repeated}
+            return {label: _fold(plain(text)) for label, text in listed}
+    return {}
 
 
 def copied_option(text: str, prompt: str, options: tuple[str, ...]) -> str | None:
     """Return the label of the option that `text` states word for word: last statement, last line, or whole text."""
-    texts = option_texts(prompt, options)
-    if not texts:
+    given = option_texts(prompt, options)
+    if not given:
         return None
+    occurrences = Counter(given.values())
+    texts = {folded: label for label, folded in given.items() if folded and occurrences[folded] == 1}
     stated = [match[1] for match in _STATED.finditer(text)][-1:]
     lines = [line for line in text.splitlines() if line.strip()][-1:]
     lines = [line for line in lines if any(character.isalpha() for character in line)]  # a lone number may be working
     for candidate in (*stated, *lines, text[:_LONGEST_TEXT]):
         whole = candidate.split("}")[0] if BOX in text else candidate
-        for form in (whole, _SENTENCE_END.split(whole)[0], whole.strip(" .\n").removeprefix("(").removesuffix(")")):
+        bare = whole.strip(" .\n").removeprefix("(").removesuffix(")")
+        for form in (whole, _SENTENCE_END.split(whole)[0], bare, re.sub(r"^\s*the ", "", whole)):
             if (label := texts.get(_fold(form))) is not None:
                 return label
     return None
@@ -65,8 +60,8 @@ def copied_option(text: str, prompt: str, options: tuple[str, ...]) -> str | Non
 
 def continues_as_option(text: str, end: int, label: str, prompt: str, options: tuple[str, ...]) -> bool:
     """Say whether the option's own text follows its label at `end`, as in "B osmosis"."""
-    for folded, name in option_texts(prompt, options).items():
-        if name == label:
-            following = _fold(text[end : end + len(folded) + 8])
-            return following.startswith(folded) and not following[len(folded) :][:1].isalnum()
-    return False
+    own = option_texts(prompt, options).get(label)
+    if not own:
+        return False
+    following = _fold(text[end : end + len(own) + 8].lstrip(")]}.: "))
+    return following.startswith(own) and not following[len(own) :][:1].isalnum()

@@ -146,6 +146,7 @@ FOLLOWING = _words(
     eftersom
     """
 )
+VERBS = _words("is was can cannot has does would will could should may might seems fails gives isn't doesn't")
 # After A, I, a digit or a lower-case letter only these do: the rest could follow an article, a pronoun, a number.
 FOLLOWING_STRICT = _words(
     "because since due as which based given but although though weil denn parce porque perché потому karena vì"
@@ -193,8 +194,11 @@ REFUTED = _glued(
       | (?:è|e')\s(?:sbagliat|errat|fals|scorrett) | non\sè | не\s | неверн | неправильн | bukan | tidak | salah
     )"""
 )
-# "B: incorrect", "B. Wrong." beside a label that nothing claims.
-MARKED_WRONG = _glued(r"""["'”’)\]】」}.:]{0,3}\s{0,2}(?:[-–—]\s)?(?:\(?(?:wrong|incorrect|false|no)\b|[✗✘❌×])""")
+# "B: incorrect", "B. Wrong because …" beside a label that nothing claims; "B. False" may be an option's text.
+MARKED_WRONG = _glued(r"""["'”’)\]】」}.:]{0,3}\s{0,2}(?:[-–—]\s)?(?:\(?(?:wrong|incorrect)\b|[✗✘❌×])""")
+MARKED_FALSE = _glued(
+    r"""["'”’)\]】」}.:]{1,3}\s{0,2}(?:[-–—]\s)?(?:false|no)(?:\s{0,2}[.:;!)–—-]|[ \t]*(?:\n|$)|\s(?:because|since))"""
+)
 # "B is correct", "B would be the best answer", "B: correct".
 LABEL_FIRST = _glued(
     r"""["'”’)\]】}]{0,3}(?:
