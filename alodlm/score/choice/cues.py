@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _COLONS = frozenset(":=|→⇒—–-")
 _SUBJECT_WORDS = 10
 _COLON_WORDS = 6
+_DETERMINERS = ("a", "the", "that", "this", "and", "so", "then", "my", "our", "your")
 _CONTRAST_WORDS = 12
 
 
@@ -92,8 +93,9 @@ def answers_in_words(text: str, start: int) -> bool:
 
 
 def speaks_of_none(text: str, start: int) -> bool:
-    """Say whether the clause before `start` is about none or neither of its labels."""
-    return not v.NONE.isdisjoint(clause_before(text, start)[1])
+    """Say whether the clause before `start` is about none of its labels, or all but the one at `start`."""
+    words = clause_before(text, start)[1]
+    return not v.NONE.isdisjoint(words) or (words[-1:] == ["but"] and not v.ALL.isdisjoint(words))
 
 
 def concludes(text: str, start: int) -> bool:
@@ -181,7 +183,7 @@ class _Clause:
         for k in range(i - 1, max(-1, i - 1 - _COLON_WORDS), -1):
             word = words[k]
             if word in v.SUBJECT_NOUNS or (word in v.COLON_WORDS and k == i - 1):
-                if words[i] in "—–-" and k != i - 1:
+                if words[i] != ":" and k != i - 1:
                     return Reading.NOTHING
                 return self._noun_phrase(k)
         return Reading.NOTHING
@@ -208,7 +210,8 @@ class _Clause:
 
     def _subject(self, i: int) -> int | None:
         for k in range(i - 1, max(-1, i - 1 - _SUBJECT_WORDS), -1):
-            if self.words[k] in v.SUBJECT_NOUNS:
+            word, before = self.words[k], self.words[k - 1] if k else ""
+            if word in v.SUBJECT_NOUNS or (word == "one" and before in v.ADJECTIVES and before not in _DETERMINERS):
                 return k
         return None
 

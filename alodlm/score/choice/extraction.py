@@ -69,8 +69,16 @@ class _Answer:
             if verdict[1] != "none":
                 later = self._affirmed_after(joined[-1].end)
                 return (later, "label_first") if later else verdict
-        later = self._affirmed_after(-1)
-        return (later, "label_first") if later else self._weaker()
+        if later := self._affirmed_after(-1):
+            return later, "label_first"
+        return (self.labels[0].name, "alone") if self._only_repeats() else self._weaker()
+
+    def _only_repeats(self) -> bool:
+        """Say whether the text is one capital label, over and over."""
+        if len({label.text for label in self.labels}) != 1 or not self.labels[0].capital:
+            return False
+        written = sum(character.isalnum() for character in self.text)
+        return written == sum(label.end - label.start for label in self.labels)
 
     def _judge(self, joined: list[Label]) -> Verdict:
         first, last = joined[0], joined[-1]

@@ -30,13 +30,13 @@ _NATIVE_PATTERN = (
 )
 _JOIN = re.compile(
     r"""["'”’)\]}】.]{0,3}\s{0,3}(?:
-      [,;/&+、،，~–—-]
-      | (?:[,;]\s{0,2})?(?<![a-z])(?:and/or|and|or|nor|vs\.?|versus|und|oder|et|ou|y|e|o|u|и|или|dan|atau
+      [,;/&+|、،，~–—-]
+      | (?:[,;]\s{0,2}|\()?(?<![a-z])(?:and/or|and|or|nor|vs\.?|versus|und|oder|et|ou|y|e|o|u|и|или|dan|atau
       |ve|veya|en|of|i|lub|eller|và|hoặc|na|au)(?![a-z])
       | 和|或者?|及|与|與|以及|还是|と|か|または|および|や|와|과|또는|이?나|및
       |و|أو|और|या|এবং|বা|หรือ|และ
     )\s{0,3}
-    (?:(?:also|maybe|possibly|perhaps|even|either|both|probably|likely|option|choice|answer|or|and|选项|選項),?\s{1,2}){0,3}
+    (?:(?:also|maybe|possibly|perhaps|even|probably|likely|option|choice|answer|or|and|选项|選項),?\s{1,2}){0,3}
     ["'“‘(\[{⟦【]{0,3}""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -55,6 +55,7 @@ _ENDED = re.compile(
 _CONJUNCTION = re.compile(r"[^\W\d_]|[/&]")
 _REASON_FOLLOWS = re.compile(r",\s{1,2}(?:because|since|as|weil|parce|porque)\b")
 _WORD = re.compile(r"\s{1,3}([^\W\d_]+)")
+_MORE_NUMERALS = re.compile(r"(?:,|\s(?:and|or|&))\s{0,2}(?:and\s)?(?:II|III|IV|V)\b")
 _JOINED_ON = re.compile(r"[A-Za-z0-9][.'’–&-]")
 _CALLED = re.compile(r"(?<![^\W_])[A-Za-z0-9]{1,2}\($")
 _NAMED_IN_BRACKETS = re.compile(r"\((?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s$")
@@ -137,6 +138,8 @@ def _label(text: str, match: re.Match[str], names: dict[str, str]) -> Label | No
         return None
     if after[:1] in ("'", "’") and not after[1:2].isalpha() and opener not in ("'", "‘", "’"):
         return None  # a prime
+    if word == "I" and _MORE_NUMERALS.match(after):
+        return None
     if opener == "(" and _CALLED.search(text, max(0, start - 5), start):
         return None  # P(A)
     return Label(name, start, end, not small, _is_bracketed(text, start, end), word)

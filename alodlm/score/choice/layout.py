@@ -36,6 +36,8 @@ _INITIALS = re.compile(r"\.\s?[A-Z]\.")
 _NEW_SENTENCE = re.compile(r"(?:\w{3,}|[)\]\"”]|\b[A-Za-z]{2,}\s[A-Z])[.!?]\s{1,3}[(\[]?$")
 
 
+# "5. B" as the whole answer to a numbered question.
+_NUMBERED = re.compile(r"\W{0,4}(?:Q|Question\s)?\d{1,3}[.):]\s{1,2}[^\w\s]{0,3}")
 _LINE_LEAD = 40
 _HEAD_LEAD = 13  # six marks and "Option "
 
@@ -65,6 +67,8 @@ class Layout:
         """
         text = self.text
         before = self._before(label)
+        if _NUMBERED.fullmatch(before) and label.start - len(before) <= self._begin and _silent(text[label.end :]):
+            return "alone"
         over = text.find("\n", label.end, label.end + _LINE_LEAD)
         ends_line = _silent(text[label.end : over if over >= 0 else label.end + _LINE_LEAD + 1])
         if not (_silent(before) or (named and len(before.split()) <= 3)):

@@ -25,6 +25,8 @@ _BREAK_TAG = re.compile(
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<\n]{1,200}</\1>", re.IGNORECASE)
 # A capital <B> may be a label in angle brackets.
 _OTHER_TAG = re.compile(r"</?(?:[biuq]|(?i:strong|em|code|span|mark|sub|sup|pre|font|big|small))\b[^<>\n]{0,80}>")
+_TICKED = re.compile(r"^[ \t>*-]{0,8}\[[xX✓✔]\][ \t]", re.MULTILINE)
+_UNTICKED = re.compile(r"^[ \t>*-]{0,8}\[ \][^\n]*$", re.MULTILINE)
 _STARRED = re.compile(r"(?<![\w*])\*([^*\n]{1,80})\*(?![\w*])")
 _UNDERLINED = re.compile(r"(?<![\w_])_([^_\n]{1,80})_(?![\w_])")
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}|`+")
@@ -38,6 +40,8 @@ def plain(text: str) -> str:
         text = _SPACING.sub(" ", _WRAPPER.sub("", _BOXED.sub(BOX, text)))
     if "~~" in text or "</" in text:
         text = _STRUCK.sub(" ", text)
+    if "[x]" in text or "[X]" in text or "[ ]" in text:
+        text = _UNTICKED.sub("", _TICKED.sub("Answer: ", text))
     if "<" in text:
         text = _OTHER_TAG.sub("", _BREAK_TAG.sub("\n", _ANSWER_TAG.sub("\nAnswer: ", text)))
     if "*" in text or "_" in text or "`" in text:

@@ -95,11 +95,12 @@ NEGATORS = _words(
     siyo değil không nie niet inte ikke ليس ليست لا नहीं না নয় rarely excludes excluding except without
     """
 )
+ALL = _words("all every everything any anything")
 NONE = _words("none neither nor keine aucune ninguna nessuna nenhuma")
-PRONOUNS = _words("it that this c'est it's that's das dies ça cela ello isso questo это")
+PRONOUNS = _words("it that this it'd that'd c'est it's that's das dies ça cela ello isso questo это")
 CHOOSING = _words(
     """
-    choose choosing chose choosen select selecting selected pick picking picked answer say guess mark tick choosing
+    choose choosing chose chosen select selecting selected pick picking picked answer say guess mark tick choosing
     wähle wählen choisis choisir elijo elegir escolho escolher scelgo scegliere выбираю выбрать memilih pilih wybieram
     """
 )
@@ -207,12 +208,13 @@ LABEL_FIRST = _glued(
           |remains|stands\sout)
           (?:\s(?:to\sbe|as|indeed|clearly|definitely|therefore|thus|obviously|the|my|our|probably|most|likely|only
                  |actually|final|single|overall|closest|still|then|really|an?)){0,4}
-          \s(?:correct|right|answer|solution|best|better|true\sanswer|appropriate|accurate|suitable|plausible|option\b
+          \s(?:correct|right|answer|solution|best|better(?!\sthan\b)|true\sanswer|appropriate|accurate|suitable|plausible|option\b
              |choice\b|one\b|remaining|winner|closest|left)\b(?!\s+(?:distractor|trap|in\spart|only\sif|but\b))
       | \s{1,3}(?:is|seems|looks|appears)\s(?:the\s)?most\s(?:likely|probable)\b(?!\sto\b)
       | \s{1,3}(?:best|most\saccurately|correctly)
           \s(?:describes|fits|matches|explains|answers|represents|completes|captures)
       | \s{1,3}(?:fits|matches|works|describes)\s(?:it\s|this\s)?best\b
+      | \s{1,3}the\s(?:correct|right|best|final)\s(?:answer|option|choice)\b
       | \s{1,3}it\sis\b | \s{1,3}(?:richtig|korrekt)\b
       | \s{1,3}ist\s(?:\w{1,10}\s)?(?:richtig|korrekt)
       | \s{1,3}est\s(?:la\s|le\s|l['’])?(?:bonne|bon\b|correct|juste|exact|réponse)
