@@ -14,6 +14,7 @@ from alodlm.score.math.errors import GiveUpError
 from alodlm.score.math.nodes import Value
 from alodlm.score.math.normal import Normaliser, difference, is_complete
 from alodlm.score.math.parser import Tree
+from alodlm.score.math.trees import has_imaginary, variables
 
 _CLOSE = 50
 
@@ -103,7 +104,7 @@ def _real_value(tree: Tree) -> Fraction | None:
         return tree[1]
     from alodlm.score.math import numeric
 
-    if numeric.variables(tree) or numeric.has_imaginary(tree):
+    if variables(tree) or has_imaginary(tree):
         return None
     try:
         value = numeric.value_of(tree, {})

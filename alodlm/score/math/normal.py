@@ -14,6 +14,7 @@ from alodlm.score.math.errors import TooLargeError, UnreadableError
 from alodlm.score.math.parser import Tree
 from alodlm.score.math.polynomial import Polynomial
 from alodlm.score.math.quotient import ONE, TRIAL_LIMIT, Quotient, Quotients, factored
+from alodlm.score.math.trees import has_imaginary, in_radians, variables
 
 _MAX_DEGREE = 64
 _MAX_FACTORIAL = 2500
@@ -100,7 +101,7 @@ class Normaliser(Quotients):
 
     def _angle(self, argument: Tree) -> Polynomial:
         """Return an angle in radians; degrees count inside a trigonometric function."""
-        inner = self.quotient(_degrees_to_radians(argument))
+        inner = self.quotient(in_radians(argument))
         if inner[1] != ONE:
             raise UnreadableError
         return inner[0]
@@ -203,6 +204,9 @@ class Normaliser(Quotients):
         value = poly.rational(inner[0]) if inner[1] == ONE else None
         if value is not None:
             return poly.constant(abs(value)), ONE
+        sign = _sign(argument)
+        if sign:
+            return poly.scale(inner[0], Fraction(sign)), inner[1]
         flipped = (poly.scale(inner[0], Fraction(-1)), inner[1])
         return min(self._opaque("absolute", inner), self._opaque("absolute", flipped), key=str)
 
@@ -216,10 +220,18 @@ _METHODS = {
 }  # fmt: skip
 
 
-def _degrees_to_radians(tree: Tree) -> Tree:
-    if tree[0] == "°":
-        return ("*", ("*", tree[1], ("q", Fraction(1, 180))), ("pi",))
-    return tuple(_degrees_to_radians(part) if isinstance(part, tuple) else part for part in tree)
+def _sign(tree: Tree) -> int:
+    """Return the sign of a real constant that is clearly not zero, else 0."""
+    from alodlm.score.math import numeric
+
+    if variables(tree) or has_imaginary(tree):
+        return 0
+    rough, careful = numeric.value_of(tree, {}), numeric.value_of(tree, {}, numeric.CAREFUL_DIGITS)
+    if not isinstance(careful, numeric.context(numeric.CAREFUL_DIGITS).mpf) or abs(careful) < 1e-20:
+        return 0
+    if abs(rough - careful) > abs(careful) * 1e-10:
+        return 0
+    return 1 if careful > 0 else -1
 
 
 def _surd(*terms: tuple[Fraction, int]) -> Polynomial:

@@ -13,6 +13,7 @@ from typing import Any
 from alodlm.score.math.errors import GiveUpError, TooLargeError, UnreadableError
 from alodlm.score.math.limit import uncounted
 from alodlm.score.math.parser import Tree
+from alodlm.score.math.trees import has_imaginary, in_radians, variables
 
 DIGITS = 40
 CAREFUL_DIGITS = 150
@@ -39,18 +40,6 @@ def context(digits: int) -> Any:
 def value_of(tree: Tree, point: dict[str, Fraction], digits: int = DIGITS) -> Any:
     """Return the value of a tree where its variables have the values of `point`."""
     return _Evaluator(context(digits), point).value(tree)
-
-
-def variables(tree: Tree) -> set[str]:
-    """Return the names of a tree's variables."""
-    if tree[0] == "v":
-        return {tree[1]}
-    return set().union(*(variables(part) for part in tree[1:] if isinstance(part, tuple)))
-
-
-def has_imaginary(tree: Tree) -> bool:
-    """Say whether i occurs in a tree."""
-    return tree[0] == "i" or any(has_imaginary(part) for part in tree[1:] if isinstance(part, tuple))
 
 
 def points(names: set[str]) -> list[dict[str, Fraction]]:
@@ -197,9 +186,3 @@ _TRIGONOMETRIC = frozenset({"sin", "cos", "tan", "sec", "csc", "cot"})
 _FUNCTIONS = {name: name for name in (*_TRIGONOMETRIC, "sinh", "cosh", "tanh", "coth")} | {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "arcsec": "asec", "arccsc": "acsc",
 }  # fmt: skip
-
-
-def in_radians(tree: Tree) -> Tree:
-    if tree[0] == "°":
-        return ("*", ("*", tree[1], ("q", Fraction(1, 180))), ("pi",))
-    return tuple(in_radians(part) if isinstance(part, tuple) else part for part in tree)

@@ -7,6 +7,7 @@ from alodlm.score.math.leaf import trimmed
 from alodlm.score.math.nodes import Bracketed, Inequality, Node, Region, Value
 from alodlm.score.math.parser import INFINITY, MINUS_INFINITY, Tree, parse_expression
 from alodlm.score.math.tokens import Token
+from alodlm.score.math.trees import variables
 
 _FLIPPED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "≠": "≠"}
 
@@ -21,11 +22,11 @@ def read_inequality(parts: list[list[Token]], signs: list[str]) -> Node:
     left, right = sides
     if name := _variable(left):
         bound = parse_expression(right)
-        if not _mentions(bound, name):
+        if name not in variables(bound):
             return Region(_ray(signs[0], bound), name)
     if name := _variable(right):
         bound = parse_expression(left)
-        if not _mentions(bound, name):
+        if name not in variables(bound):
             return Region(_ray(_FLIPPED[signs[0]], bound), name)
     return _plain(parse_expression(left), parse_expression(right), signs[0])
 
@@ -61,10 +62,6 @@ def _variable(tokens: list[Token]) -> str | None:
     if len(tokens) == 1 and tokens[0].kind == "symbol" and tokens[0].text not in ("i", "e", "pi"):
         return tokens[0].text
     return None
-
-
-def _mentions(tree: Tree, name: str) -> bool:
-    return tree == ("v", name) or any(_mentions(part, name) for part in tree[1:] if isinstance(part, tuple))
 
 
 def joined(regions: list[Region], union: bool) -> Region:

@@ -12,9 +12,10 @@ from math import gcd, log2
 
 from alodlm.score.math.errors import GiveUpError, UnreadableError
 from alodlm.score.math.normal import PI, Normaliser
-from alodlm.score.math.numeric import context, in_radians, value_of
+from alodlm.score.math.numeric import context, value_of
 from alodlm.score.math.parser import Tree
 from alodlm.score.math.quotient import ONE
+from alodlm.score.math.trees import in_radians
 
 _MAX_DEGREE = 64
 _MAX_BITS = 6000

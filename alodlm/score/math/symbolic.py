@@ -10,8 +10,8 @@ from typing import Any
 
 from alodlm.score.math.errors import UnreadableError
 from alodlm.score.math.limit import uncounted
-from alodlm.score.math.numeric import in_radians
 from alodlm.score.math.parser import Tree
+from alodlm.score.math.trees import in_radians, size
 
 _MAX_NODES = 120
 _FUNCTIONS = {
@@ -23,7 +23,7 @@ _FUNCTIONS = {
 
 def proves_equal(left: Tree, right: Tree) -> bool:
     """Say whether sympy simplifies the difference of two trees to zero."""
-    if _size(left) + _size(right) > _MAX_NODES:
+    if size(left) + size(right) > _MAX_NODES:
         return False
     with uncounted():
         import sympy
@@ -37,10 +37,6 @@ def proves_equal(left: Tree, right: Tree) -> bool:
 
 def _expanded(sympy: Any) -> Any:
     return lambda difference: sympy.simplify(sympy.expand_trig(sympy.expand_log(difference)))
-
-
-def _size(tree: Tree) -> int:
-    return 1 + sum(_size(part) for part in tree[1:] if isinstance(part, tuple))
 
 
 class _Builder:
