@@ -45,7 +45,6 @@ WRONG = [
     (["--predictions", "y", "--output", "o"], 2, "--input: is required"),
     (["--predictions", "y", "--input", "i"], 2, "--output: is required"),
     (["--predictions", "y", "--input", "none.jsonl", "--output", "o"], 3, "none.jsonl: there is no such file"),
-    (["--model", "./none", "--input", "TASKS", "--output", "o"], 3, "none"),
     (["--model", "./none", "--input", "TASKS", "--output", "o", "--q", "2"], 2, "--q: must be between 0 and 1; got"),
     (["--model", "./x", "--input", "TASKS", "--output", "o", "--tau", "nan"], 2, "--tau: must be finite"),
     (["--model", "./x", "--input", "TASKS", "--output", "o", "--window-size", "0"], 2, "--window-size: must be"),
@@ -68,6 +67,24 @@ def test_a_mistake_is_named_with_its_exit_code_and_leaves_nothing(files, capsys,
     assert message in err and err.startswith("alodlm-evaluate: error: ") and "next: " in err
     assert "Traceback" not in err and out == ""
     assert not (files / "o").exists()
+
+
+def test_a_checkpoint_that_is_not_there_is_missing(files, capsys, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(files)
+    assert main(["--model", "./none", "--input", "tasks.jsonl", "--output", "o"]) == 3
+    err = capsys.readouterr().err
+    assert "none" in err and "next: " in err and not (files / "o").exists()
+
+
+def test_without_the_packages_for_a_model_the_extra_is_named(files):
+    program = WITHOUT_TORCH.replace("raise AssertionError", "raise ModuleNotFoundError").replace(
+        "import sys\n", "import importlib.util, sys\nimportlib.util.find_spec = lambda name: None\n", 1
+    )
+    arguments = ["--model", "./none", "--input", files / "tasks.jsonl", "--output", files / "o"]
+    done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 3 and "pip install 'alodlm-eval[local]'" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and not (files / "o").exists()
 
 
 @pytest.mark.parametrize("arguments", [["--mode", "fast"], ["--q", "half"], ["--nonsense"], ["--precision", "fp8"]])
