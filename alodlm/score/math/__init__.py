@@ -10,7 +10,7 @@ from __future__ import annotations
 from alodlm.records import Score, Task
 from alodlm.score.math.compare import Comparison, Question
 from alodlm.score.math.errors import GiveUpError, UnreadableError
-from alodlm.score.math.extract import extract, reference_text
+from alodlm.score.math.extract import Extraction, extract, reference_text
 from alodlm.score.math.limit import OverTimeError, cpu_limit
 from alodlm.score.math.numbers import same_number
 from alodlm.score.math.structure import identity, read_answer
@@ -23,19 +23,25 @@ _SHOWN_CHARACTERS = 2000
 
 def score(task: Task, text: str) -> Score:
     """Score one answer's text against the task's reference."""
-    visible = own_answer(answer_part(text, opened=ends_inside_thinking(task.prompt)))
-    found = extract(visible)
-    if found.text is None:
-        return Score(False, None, "no_answer", found.rule)
-    shown = found.text[:_SHOWN_CHARACTERS]
-    correct = same_number(found.text, expected := reference_text(task.reference))
-    if correct is None:
-        try:
-            with cpu_limit(CPU_SECONDS):
-                correct = equivalent(found.text, expected, prompt=task.prompt)
-        except OverTimeError:
-            return Score(False, shown, "scorer_timeout", found.rule)
-    return Score(correct, shown, None if correct else "wrong", found.rule)
+    found = None
+    try:
+        with cpu_limit(CPU_SECONDS):
+            found = extract(own_answer(answer_part(text, opened=ends_inside_thinking(task.prompt))))
+            correct = found.text is not None and _matches(found.text, task)
+    except OverTimeError:
+        return Score(False, _shown(found), "scorer_timeout", found and found.rule)
+    failure = "no_answer" if found.text is None else "wrong"
+    return Score(correct, _shown(found), None if correct else failure, found.rule)
+
+
+def _shown(found: Extraction | None) -> str | None:
+    return None if found is None or found.text is None else found.text[:_SHOWN_CHARACTERS]
+
+
+def _matches(answer: str, task: Task) -> bool:
+    expected = reference_text(task.reference)
+    decided = same_number(answer, expected)
+    return equivalent(answer, expected, prompt=task.prompt) if decided is None else decided
 
 
 def equivalent(answer: str, expected: str, *, prompt: str = "") -> bool:

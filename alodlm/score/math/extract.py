@@ -36,6 +36,7 @@ _COMPARISON = re.compile(
     re.IGNORECASE,
 )
 _MAX_WORDS = 8
+_MAX_JOINT = 40
 _MAX_STATEMENTS = 40
 _RULES = {"hashes": "hashes", "letter": "answer_line", "said": "stated"}
 _TAIL = 20_000
@@ -86,11 +87,15 @@ def _boxes(text: str, found: list[Marker], last: int) -> Extraction | None:
             break
         earlier, end = box_content(text, found[at].end)
         between = text[end:begin] if earlier is not None else ""
-        if earlier is None or end > begin or not between.strip(" $") or not _JOINT.fullmatch(between):
+        if earlier is None or end > begin or not between.strip(" $") or not _is_joint(between):
             break
         parts.append(_inner_box(earlier))
         begin = found[at].start
     return Extraction(", ".join(reversed(parts)).strip(), "boxed" if len(parts) == 1 else "boxes_joined")
+
+
+def _is_joint(between: str) -> bool:
+    return len(between) <= _MAX_JOINT and _JOINT.fullmatch(between) is not None
 
 
 def _inner_box(content: str) -> str:

@@ -51,6 +51,8 @@ def words_of(tokens: list[Token]) -> str:
 def read_leaf(tokens: list[Token], exact: bool = False) -> Node:
     """Return what the tokens of one component say, or raise a `GiveUpError`."""
     tokens = trimmed(tokens)
+    if len(tokens) > 2 and tokens[-2].text == "°" and tokens[-1].text in ("C", "F", "K"):
+        tokens = tokens[:-1]
     if not tokens:
         raise UnreadableError
     if (based := _based(tokens)) is not None:

@@ -17,12 +17,12 @@ _SPAN = re.compile(
 )
 _PROSE_IN_SPAN = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}")
 _NAMES = "|".join(sorted((*FUNCTIONS, "sqrt", "pi", "infinity"), key=len, reverse=True))
-_NUMBER = r"(?:\d+(?:[.,]\d+)*\.?|\.\d+)"
+_NUMBER = r"(?:\d++(?:[.,]\d++)*+\.?|\.\d++)"
 _WORD = re.compile(
-    rf"""(?:(?:{_NUMBER}(?:e[+-]?\d+)?|\\[A-Za-z]+|\\[,;!%{{}}$ ]|\\[(\[)\]]
+    rf"""(?>(?:{_NUMBER}(?:e[+-]?\d+)?|\\[A-Za-z]+|\\[,;!%{{}}$ ]|\\[(\[)\]]
     |[+\-*/^=<>!|()\[\]{{}}_%°±√π∞·×÷≤≥≠≈∈∪∩$€£¥:,']
     |\#|(?<![A-Za-z])(?:{_NAMES})(?![A-Za-z])|(?<![A-Za-z\d])[A-Za-z](?![A-Za-z])|(?<=\d)[A-Za-z]{{1,2}}(?![A-Za-z])
-    |[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ₀-₉]|[Ͱ-Ͽ]|[，．（）＝＋－％０-９−–⁄])+)""",
+    |[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ₀-₉]|[Ͱ-Ͽ]|[，．（）＝＋－％０-９−–⁄])++)""",
     re.VERBOSE,
 )
 _DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞π∞]|\bpi\b|\\pi|\\infty|√|sqrt")
@@ -37,6 +37,7 @@ _SENTENCE_END = re.compile(r"(?<!\\)[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?
 _PLAIN_WORD = re.compile(r"[^\s\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af。]+")
 _TIGHT_COMMA = re.compile(r"(?<=\d)(?:,\s?\\!|\{,\})\s?(?=\d{3})")
 _START_WORDS = frozenset({"", "about", "approximately", "negative", "minus", "either", "both"})
+_MAX_JOINT = 40
 _SEPARATORS = ".,;:?!"
 _AFTER_WORD = _SEPARATORS + '*`"”'
 _EDGES = ' \t\r\n*_`"“”~'
@@ -110,7 +111,7 @@ def last_expression(sentence: str) -> str | None:
     if not runs:
         return _number_word(body)
     first = len(runs) - 1
-    while first and _JOINERS.fullmatch(body, runs[first - 1][1], runs[first][0]):
+    while first and _is_joint(body[runs[first - 1][1] : runs[first][0]]):
         first -= 1
     joined = [_qualified(body, *runs[first]), *(body[start:end] for start, end in runs[first + 1 :])]
     return ", ".join(joined)
@@ -122,12 +123,17 @@ def _qualified(body: str, start: int, end: int) -> str:
     return body[before.start() if before else start : end].strip()
 
 
+def _is_joint(between: str) -> bool:
+    """Say whether only `and`, `or` or a comma stands between two expressions."""
+    return len(between) <= _MAX_JOINT and _JOINERS.fullmatch(between) is not None
+
+
 def _joined_spans(body: str, found: list[tuple[int, int, str]], *, first: bool) -> str:
     """Return the first or last span with its neighbours that only `and` or a comma separates."""
     groups: list[list[str]] = []
     for at, (start, _, content) in enumerate(found):
         between = body[found[at - 1][1] : start] if at else ""
-        if at and between.strip() and _JOINERS.fullmatch(between):
+        if at and between.strip() and _is_joint(between):
             groups[-1].append(content)
         elif between.strip().lower() in _BINDING:
             groups[-1][-1] += f"{between}{content}"
@@ -142,7 +148,9 @@ def _runs(body: str) -> list[tuple[int, int]]:
     start = end = -1
     level = 0
     for word in _PLAIN_WORD.finditer(body):
-        bare = word[0].rstrip(_AFTER_WORD)
+        bare = word[0].rstrip(_AFTER_WORD) or ("*" if word[0] == "*" else "")
+        if word[0].endswith("...") and "." in bare:
+            bare += "..."
         if not _is_mathematical(bare):
             if start >= 0:
                 runs.append((start, end))

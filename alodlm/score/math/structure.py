@@ -282,13 +282,15 @@ def _name(tokens: _Tokens) -> str | None:
 
 
 def _is_quantity(tokens: _Tokens) -> bool:
-    """Say whether a left side names what was asked (`m+n`, `AB`, `cos θ`, `3·4`) rather than states an equation."""
+    """Say whether a left side names what was asked (`m+n`, `AB`, `cos θ`, `a/b`, `3·4`), no equation to be solved."""
     if all(token.kind != "symbol" or token.text in ("pi", "e", "i") for token in tokens):
         return True
     level = 0
-    for token in tokens:
-        level += _level_change(token)
-        outside = level == 0 and (token.kind == "number" or token.text in ("^", "-", "/", "frac", "sqrt"))
-        if outside:
+    for at, token in enumerate(tokens):
+        level += (token.text in ("(", "[")) - (token.text in (")", "]"))
+        is_subscript = at > 0 and (
+            tokens[at - 1].text == "_" or [t.text for t in tokens[max(0, at - 2) : at]] == ["_", "{"]
+        )
+        if level == 0 and not is_subscript and (token.kind == "number" or token.text in ("^", "sqrt")):
             return False
     return True
