@@ -39,12 +39,18 @@ _VALUE_ATTRIBUTES = frozenset(name for kind in _VALUE_TYPES for name in dir(kind
 
 
 class Plan(NamedTuple):
-    """The answer's names that the tests use, the entry point, the trusted prefix, and whether objects may stay."""
+    """The answer's names that the tests use, the entry point, and the trusted prefix.
+
+    `objects`: the answer's objects may stay behind as references. `changes`: arguments changed in place are changed
+    in the tests too, which is so only where tests call for the effect and let the result go: elsewhere a function
+    that empties its argument would decide what it is compared with.
+    """
 
     names: list[str]
     entry_point: str | None
     prefix: str
     objects: bool
+    changes: bool
 
     @property
     def rule(self) -> str:
@@ -68,7 +74,13 @@ def make(tests: str, function_prefix: str, entry_point: str | None) -> Plan:
         names = _shadowing(tree)
     if entry_point is None and len(names) == 1:
         entry_point = names[0]
-    return Plan(names, entry_point, ast.unparse(prefix), _handles_objects(tree, set(names)))
+    own = set(names)
+    return Plan(names, entry_point, ast.unparse(prefix), _handles_objects(tree, own), _wants_changes(tree, own))
+
+
+def _wants_changes(tree: ast.Module, names: set[str]) -> bool:
+    calls = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+    return any(_is_name(call.func, names | _aliases(tree, names)) for call in calls)
 
 
 def _module(source: str) -> ast.Module:

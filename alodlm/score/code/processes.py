@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import select
 import socket
 import struct
-import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -25,7 +23,7 @@ from alodlm.score.code.watch import Clock, LimitReached, Tree
 
 _CREDENTIALS = struct.Struct("3i")
 _POLL_SECONDS = 0.05
-_END_SECONDS = 10.0
+_END_SECONDS = 5.0
 
 
 class CellHandle:
@@ -151,21 +149,4 @@ def with_retry(run: Callable[[], str | None]) -> str | None:
         raise StageError("code sandbox", "could not run a program", value=str(error)) from None
 
 
-def kill_left_over(root: int, spared: set[int]) -> None:
-    """Kill every descendant of `root` that is not spared (a keeper that was itself killed leaves orphans)."""
-    while left := [one for one in kernel.descendants(root) if one not in spared and not _is_zombie(one)]:
-        for process in left:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, 9)
-        time.sleep(0.001)
-
-
-def _is_zombie(process: int) -> bool:
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] in "ZX"
-    except OSError:
-        return True
-
-
-__all__ = ["CellHandle", "ChannelClosed", "LimitReached", "Run", "kill_left_over"]
+__all__ = ["CellHandle", "ChannelClosed", "LimitReached", "Run", "with_retry"]

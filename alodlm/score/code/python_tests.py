@@ -20,10 +20,8 @@ def score(task: Task, text: str) -> Score:
     answer = extract.program(text, task.prompt, task.function_prefix, plan_of_task.entry_point)
     if answer.failure is not None:
         return Score(False, answer.source, answer.failure, plan_of_task.rule)
-    request = {
-        "program": answer.source, "tests": task.tests, "prefix": plan_of_task.prefix, "names": plan_of_task.names,
-        "objects": plan_of_task.objects, "imports": plan.trusted_imports(answer.source, plan_of_task.names),
-    }  # fmt: skip
+    imports = plan.trusted_imports(answer.source, plan_of_task.names)
+    request = {**plan_of_task._asdict(), "program": answer.source, "tests": task.tests, "imports": imports}
     failure = with_retry(functools.partial(_run_tests, request, task.timeout_seconds))
     return Score(failure is None, answer.source, failure, plan_of_task.rule)
 

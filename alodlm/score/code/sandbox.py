@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from alodlm.errors import MissingError, StageError
 from alodlm.score.code.child import kernel
-from alodlm.score.code.child.cell import EMPTY_FOLDER
+from alodlm.score.code.child.cell import EMPTY_FOLDER, kill_tree
 
 _LOG = logging.getLogger("alodlm")
 _CHILD_FOLDER = Path(__file__).parent / "child"
@@ -61,8 +61,8 @@ class Limits(NamedTuple):
 class Sandbox:
     """A warm zygote and the wall around it; one for each worker process."""
 
-    def __init__(self, mode: str) -> None:
-        self.limits = Limits()
+    def __init__(self, mode: str, limits: Limits) -> None:
+        self.limits = limits
         self.contained = mode != "off" and bubblewrap_works()
         if mode == "required" and not self.contained:
             raise missing_containment()
@@ -70,6 +70,8 @@ class Sandbox:
         self._requests: socket.socket | None = None
         self.nested = False
         self.pid = 0
+        self.box = ""
+        self._own_children: set[int] = set()
 
     def start(self) -> None:
         """Start the zygote unless it runs."""
@@ -77,6 +79,7 @@ class Sandbox:
             return
         self.stop()
         kernel.become_subreaper()
+        self.box = "/box" if self.contained else tempfile.mkdtemp(prefix="alodlm-box-")
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             self._process = subprocess.Popen(
@@ -95,9 +98,8 @@ class Sandbox:
     def _command(self, descriptor: int) -> list[str]:
         child = "/harness" if self.contained else str(_CHILD_FOLDER.parent)
         limits = self.limits.resources(memory=kernel.LINUX) | {"temporary_bytes": self.limits.temporary_bytes}
-        box = "/box" if self.contained else tempfile.gettempdir()
         visible = [path for path in visible_paths() if path.startswith("/tmp/")] if self.contained else []
-        configuration = {"limits": limits, "box": box, "visible": visible, "nested": self.contained}
+        configuration = {"limits": limits, "box": self.box, "visible": visible, "nested": self.contained}
         program = f"import sys; sys.path.insert(0, {child!r}); from child import zygote; sys.path.pop(0); "
         program += "zygote.main(sys.argv[1:])"
         python = [sys.executable, "-I", "-B", "-c", program, str(descriptor), json.dumps(configuration)]
@@ -106,6 +108,8 @@ class Sandbox:
     def request(self, kind: str, descriptors: list[socket.socket]) -> None:
         """Ask the zygote for the cells of one run."""
         self.start()
+        if not self.contained:
+            self._own_children = set(kernel.children(os.getpid()))
         try:
             socket.send_fds(self._requests, [json.dumps(kind).encode()], [one.fileno() for one in descriptors])
         except OSError as error:
@@ -117,15 +121,28 @@ class Sandbox:
         if clean and (self.nested or not self.contained):
             return
         self.stop()
+        if not self.contained:
+            kill_adopted(self._own_children)
 
     def stop(self) -> None:
         """End the zygote and everything below it."""
         if self._requests is not None:
             self._requests.close()
         if self._process is not None:
-            self._process.kill()
+            kill_tree([*kernel.descendants(self._process.pid), self._process.pid])
             self._process.wait()
+        if self.box and not self.contained:
+            shutil.rmtree(self.box, ignore_errors=True)
         self._process = self._requests = None
+
+
+def kill_adopted(own: set[int]) -> None:
+    """Kill the processes that this one adopted when a program had killed their parents; `own` are its children."""
+    while orphans := set(kernel.children(os.getpid())) - own:
+        kill_tree([one for orphan in orphans for one in (orphan, *kernel.descendants(orphan))])
+        for orphan in orphans:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(orphan, 0)
 
 
 def _environment() -> dict[str, str]:
@@ -185,17 +202,17 @@ def missing_containment() -> MissingError:
     )  # fmt: skip
 
 
-_mode = "auto"
+_mode, _limits = "auto", Limits()
 _current: Sandbox | None = None
 
 
-def configure(mode: str) -> None:
+def configure(mode: str, limits: Limits | None = None) -> None:
     """Choose the containment of this process: `auto`, `required` (MissingError without it) or `off`."""
-    global _mode
+    global _mode, _limits
     if mode not in MODES:
         raise ValueError(f"mode must be one of {MODES}, not {mode!r}")
     close()
-    _mode = mode
+    _mode, _limits = mode, limits or Limits()
     if mode == "required":
         current()
 
@@ -204,7 +221,7 @@ def current() -> Sandbox:
     """Return this process's sandbox, started."""
     global _current
     if _current is None or _current.pid != os.getpid():
-        _current = Sandbox(_mode)
+        _current = Sandbox(_mode, _limits)
         _current.pid = os.getpid()
         atexit.register(close)
     _current.start()

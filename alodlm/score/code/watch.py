@@ -13,7 +13,6 @@ import time
 from alodlm.score.code.child import kernel
 
 WALL_BACKSTOP = 10.0
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class LimitReached(Exception):
@@ -49,7 +48,7 @@ class Tree:
             self.waited += max(0, min(waited for _, waited in changes)) / 1e9
         if len(seen) > self._tasks:
             raise LimitReached("crashed")
-        if sum(map(_resident_bytes, processes)) > self._memory_bytes:
+        if sum(map(_held_bytes, processes)) > self._memory_bytes:
             raise LimitReached("memory")
 
 
@@ -70,12 +69,14 @@ def _task_times(process: int) -> list[tuple[str, tuple[int, int]]]:
     return found
 
 
-def _resident_bytes(process: int) -> int:
+def _held_bytes(process: int) -> int:
+    """Return the memory that a process holds itself, without the files it maps."""
     try:
-        with open(f"/proc/{process}/statm") as file:
-            return int(file.read().split()[1]) * _PAGE
-    except (OSError, IndexError, ValueError):
+        with open(f"/proc/{process}/status") as file:
+            lines = [line.split() for line in file if line.startswith(("RssAnon:", "RssShmem:"))]
+    except OSError:
         return 0
+    return sum(int(line[1]) for line in lines) * 1024
 
 
 class Clock:

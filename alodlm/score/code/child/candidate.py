@@ -71,7 +71,7 @@ def run_peer(connection: socket.socket) -> None:
     except BaseException as error:
         channel.send(codec.dump(["load", _failure(error)]))
         os._exit(0)
-    policy = Policy(trusted=False, objects=request["objects"], refuse=_stop)
+    policy = Policy(trusted=False, objects=request["objects"], changes=request["changes"], refuse=_stop)
     peer = Peer(channel, policy, names)
     channel.send(codec.dump(["loaded", [_described(peer, names, name) for name in request["names"]]]))
     peer.serve_forever()

@@ -25,11 +25,13 @@ class Policy(NamedTuple):
     """What one side lets cross as a reference, and what it does when something may not cross.
 
     The `trusted` side lends callables and iterators, which can only be called; the other side lends iterators and,
-    where `objects` says so (the task's tests need them), objects of any kind. `refuse(failure, reason)` never returns.
+    where `objects` says so (the task's tests need them), objects of any kind. `changes`: arguments that the called
+    side changed in place are changed on the calling side. `refuse(failure, reason)` never returns.
     """
 
     trusted: bool
     objects: bool
+    changes: bool
     refuse: Callable[[str, str], Any]
 
 
@@ -110,7 +112,7 @@ class Peer:
             self._policy.refuse("wrong", f"an argument: {error}")
         answer = self._answer()
         if answer[0] == "ok":
-            if answer[2] is not None:
+            if answer[2] is not None and self._policy.changes:
                 merge(values, self._checked(answer[2]))
             return self._checked(answer[1])
         if answer[0] == "raise":
@@ -195,7 +197,7 @@ class Peer:
 
     def _reply(self, result: Any, values: Any, before: Any) -> None:
         try:
-            after = self.encode(values)
+            after = self.encode(values) if self._policy.changes else before
             data = codec.dump(["ok", self.encode(result), None if after == before else after])
         except codec.CannotCross as error:
             data = codec.dump(["no", f"a value that cannot cross ({str(error)[:80]})", None])

@@ -56,7 +56,7 @@ class _Session:
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         names = module.__dict__
-        self._program.send(codec.dump({key: request[key] for key in ("program", "names", "objects")}))
+        self._program.send(codec.dump({key: request[key] for key in ("program", "names", "objects", "changes")}))
         for part in ("prefix", "imports"):
             exec(compile(request[part], f"<{part}>", "exec", dont_inherit=True), names)
         for name, value in self._program_names().items():
@@ -65,7 +65,7 @@ class _Session:
         exec(tests, names)
 
     def _program_names(self) -> dict[str, Any]:
-        policy = Policy(trusted=True, objects=self._request["objects"], refuse=self.finish)
+        policy = Policy(True, self._request["objects"], self._request["changes"], self.finish)
         peer = Peer(self._program, policy, {})
         loaded = codec.load(self._program.receive())
         if not isinstance(loaded, list) or loaded[:1] != ["loaded"]:

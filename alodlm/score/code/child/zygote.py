@@ -8,10 +8,12 @@ of its control socket; all end when the scorer goes away.
 from __future__ import annotations
 
 import array
+import contextlib
 import fcntl
 import gc
 import importlib
 import json
+import os
 import select
 import signal
 import socket
@@ -91,6 +93,8 @@ class _Server:
                 break
         for cell in list(self._cells.values()):
             self._end(cell, cell.poll())
+        with contextlib.suppress(OSError):
+            os.rmdir(self._settings.box)
 
     def _start(self) -> bool:
         data, ancillary, _, _ = self._requests.recvmsg(4096, socket.CMSG_SPACE(_MOST_DESCRIPTORS * 4))
