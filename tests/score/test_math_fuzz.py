@@ -81,6 +81,17 @@ def test_the_timer_and_its_handler_are_left_as_they_were(text: str) -> None:
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
 
 
+def test_an_answer_that_takes_too_long_is_a_scorer_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*_: object, **__: object) -> bool:
+        while True:
+            pass
+
+    monkeypatch.setattr("alodlm.score.math.equivalent", endless)
+    monkeypatch.setattr("alodlm.score.math.CPU_SECONDS", 0.05)
+    task = Task(benchmark="b", id=1, metric="math", prompt="q", answer="x")
+    assert score(task, r"\boxed{y}") == Score(False, "y", "scorer_timeout", "boxed")
+
+
 def test_it_scores_in_a_thread_where_signals_cannot_be_used() -> None:
     results: list[Score] = []
     thread = threading.Thread(target=lambda: results.append(scored(r"\boxed{\sqrt{12}}", r"2\sqrt{3}")))

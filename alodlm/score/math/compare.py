@@ -111,7 +111,8 @@ class Comparison:
 
     def _several(self, answer: Node, reference: Node) -> bool:
         if isinstance(answer, Several) and isinstance(reference, Several):
-            if len(_names(answer)) > 1 and not _names(reference):
+            names = _names(answer), _names(reference)
+            if max(map(len, names)) > 1 and not min(names, key=len):
                 return self._in_order(answer.items, reference.items)
             return self._in_any_order(answer.items, reference.items, self.equal)
         several, other = (answer, reference) if isinstance(answer, Several) else (reference, answer)

@@ -35,6 +35,8 @@ _COMPARISON = re.compile(
     r"(?:also |still |indeed )?(?:less|more|greater|fewer|larger|smaller|bigger|close|closer|consistent|the same)\b",
     re.IGNORECASE,
 )
+_SAYS_SOMETHING = re.compile(r"[\w∞√½⅓⅔¼¾∅]")
+_EMPTY_BOX = re.compile(r"\$?\\(?:boxed|fbox)\s*\{\s*\}\$?")
 _MAX_WORDS = 8
 _MAX_JOINT = 40
 _MAX_STATEMENTS = 40
@@ -144,7 +146,7 @@ def _statement(segment: str, rule: str) -> Extraction | None:
     """Return the expression or the short text that a statement consists of."""
     segment = segment.strip(_EDGE)
     parts = sentences(segment)
-    if not parts or _COMPARISON.match(segment):
+    if not parts or _COMPARISON.match(segment) or not _SAYS_SOMETHING.search(parts[0][0]):
         return None
     first = parts[0][0].strip(_EDGE)
     expression = first_expression(first)
@@ -157,7 +159,7 @@ def _statement(segment: str, rule: str) -> Extraction | None:
 
 def _from_prose(text: str) -> Extraction:
     """Return the last expression of the last sentence, else the last number of a finished one."""
-    made = sentences(text)
+    made = sentences(_EMPTY_BOX.sub("", text))
     if not made:
         return Extraction(None, "none")
     last, finished = made[-1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import types
+import warnings
 from typing import Any, BinaryIO, TextIO
 
 from alodlm.score.math.limit import uncounted
@@ -81,9 +82,11 @@ def _imported() -> tuple[Any, Any]:
         module = types.ModuleType("typing.io")
         module.TextIO, module.BinaryIO = TextIO, BinaryIO
         sys.modules["typing.io"] = module
-    import latex2sympy2
     import sympy
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import latex2sympy2
     return sympy, latex2sympy2.latex2sympy
 
 

@@ -19,8 +19,8 @@ _PROSE_IN_SPAN = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}\s+[A-Za-z]{2,}")
 _NAMES = "|".join(sorted((*FUNCTIONS, "sqrt", "pi", "infinity"), key=len, reverse=True))
 _NUMBER = r"(?:\d++(?:[.,]\d++)*+\.?|\.\d++)"
 _WORD = re.compile(
-    rf"""(?>(?:{_NUMBER}(?:e[+-]?\d+)?|\\[A-Za-z]+|\\[,;!%{{}}$ ]|\\[(\[)\]]
-    |[+\-*/^=<>!|()\[\]{{}}_%°±√π∞·×÷≤≥≠≈∈∪∩$€£¥:,']
+    rf"""(?>(?:\\(?:text\w*|mbox|mathrm)\{{[^{{}}]{{0,80}}\}}|{_NUMBER}(?:e[+-]?\d+)?|\\[A-Za-z]+
+    |\\[,;!%{{}}$ ]|\\[(\[)\]]|[+\-*/^=<>!|()\[\]{{}}_%°±√π∞·×÷≤≥≠≈∈∪∩$€£¥:,']
     |\#|(?<![A-Za-z])(?:{_NAMES})(?![A-Za-z])|(?<![A-Za-z\d])[A-Za-z](?![A-Za-z])|(?<=\d)[A-Za-z]{{1,2}}(?![A-Za-z])
     |[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ₀-₉]|[Ͱ-Ͽ]|[，．（）＝＋－％０-９−–⁄])++)""",
     re.VERBOSE,
@@ -34,7 +34,9 @@ _CHANGING = re.compile(
 )
 _SIGN_WORD = re.compile(r"\b(?:negative|minus)\s+$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<!\\)[.!?](?=[\s\"')*_\]]|$)[\"')*_\]]*|。|．(?![\d０-９])|\n+")
-_PLAIN_WORD = re.compile(r"[^\s\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af。]+")
+_PLAIN_WORD = re.compile(
+    r"(?:\\(?:text\w*|mbox|mathrm)\{[^{}]{0,80}\}|[^\s\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af。])+"
+)
 _TIGHT_COMMA = re.compile(r"(?<=\d)(?:,\s?\\!|\{,\})\s?(?=\d{3})")
 _START_WORDS = frozenset({"", "about", "approximately", "negative", "minus", "either", "both"})
 _MAX_JOINT = 40
@@ -123,6 +125,12 @@ def _qualified(body: str, start: int, end: int) -> str:
     return body[before.start() if before else start : end].strip()
 
 
+def _name_differs(left: str, right: str) -> bool:
+    """Say whether two equations are about different quantities (`x = 2` and `y = 3`)."""
+    names = [text.partition("=")[0].strip() for text in (left, right) if "=" in text]
+    return len(names) == 2 and names[0] != names[1]
+
+
 def _is_joint(between: str) -> bool:
     """Say whether only `and`, `or` or a comma stands between two expressions."""
     return len(between) <= _MAX_JOINT and _JOINERS.fullmatch(between) is not None
@@ -133,7 +141,7 @@ def _joined_spans(body: str, found: list[tuple[int, int, str]], *, first: bool) 
     groups: list[list[str]] = []
     for at, (start, _, content) in enumerate(found):
         between = body[found[at - 1][1] : start] if at else ""
-        if at and between.strip() and _is_joint(between):
+        if at and between.strip() and _is_joint(between) and (first or not _name_differs(found[at - 1][2], content)):
             groups[-1].append(content)
         elif between.strip().lower() in _BINDING:
             groups[-1][-1] += f"{between}{content}"

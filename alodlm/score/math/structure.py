@@ -19,6 +19,7 @@ _MAX_DEPTH = 8
 _OPENING = frozenset("([{⦃⟨⌊⌈")
 _CLOSING = frozenset(")]}⦄⟩⌋⌉")
 _PAIRS = {"(": ")]", "[": ")]", "{": "}", "⦃": "⦄", "⟨": "⟩"}
+_ALIGNED = frozenset({"begin:aligned", "begin:align", "begin:split", "begin:gathered", "begin:gather"})
 _RELATIONS = frozenset("<>≤≥≠")
 _MATRICES = frozenset({"begin:pmatrix", "begin:bmatrix", "begin:matrix", "begin:array", "begin:smallmatrix"})
 _MONEY = re.compile(r"\\\$|^\$(?=[^$]*$)|[€£¥₹]")
@@ -183,6 +184,8 @@ class _Shape:
         first = tokens[0]
         if first.kind == "command" and first.text in _MATRICES and _enclosed(tokens):
             return self._matrix(tokens[1:-1])
+        if first.kind == "command" and first.text in _ALIGNED and _enclosed(tokens):
+            return self._aligned(tokens[1:-1])
         if first.kind == "command" and first.text == "emptyset" and len(tokens) == 1:
             return Text("emptyset")
         if first.kind == "symbol" and first.text == "mathbb:R" and len(tokens) == 1:
@@ -226,6 +229,14 @@ class _Shape:
         content = self.read(inner)
         items = content.items if isinstance(content, Several) and not content.is_set else (content,)
         return Several(_flat(items), is_set=True)
+
+    def _aligned(self, inner: _Tokens) -> Node:
+        """Read aligned lines: a chain where every later one begins with `=`, else one value a line."""
+        lines, _ = split([token for token in inner if token.text != "&"], frozenset("⏎"))
+        lines = [line for line in lines if line]
+        if lines and all(line[0].text == "=" for line in lines[1:]):
+            return self.read([token for line in lines for token in line])
+        return self._several(lines, [])
 
     def _matrix(self, inner: _Tokens) -> Matrix:
         rows, _ = split(inner, frozenset("⏎"))

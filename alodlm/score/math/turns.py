@@ -11,7 +11,7 @@ _MARKER = re.compile(
 _INSTRUCTION = re.compile(r"\[/?INST\]")
 _HEADING = re.compile(
     r"\n[ \t]*(?:\#{1,6}[ \t]*)?(?:\*\*|__)?"
-    r"(?i:(?:(?:new|next|another)[ \t]+)?(?:question|problem|exercise|human|user|q)[ \t]*(?:\#?\d{1,4})?"
+    r"(?i:(?:(?:new|next|another)[ \t]+)?(?:question|problem|exercise|human|user|instruction|q)[ \t]*(?:\#?\d{1,4})?"
     r"(?:\*\*|__)?[ \t]*:|(?:user|human)[ \t]*(?=\n|$))"
 )
 _COULD_ANSWER = re.compile(r"\d|\\boxed|\\fbox|answer|\$|\\\(", re.IGNORECASE)
