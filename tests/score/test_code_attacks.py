@@ -221,6 +221,13 @@ def test_an_attack_gets_nothing(attack: Attack, place: Place, mode: str):
         assert found.correct
 
 
+@pytest.mark.parametrize("name", TESTS)
+def test_the_attacked_test_programs_pass_a_right_answer(name: str):
+    code = "def f(values):\n    return sorted(values)\n" if name in ("copied", "argument") else RIGHT
+    for found in score_both(code, TESTS[name], HELPER if name == "helper" else ""):
+        assert found.correct
+
+
 def test_the_corpus_is_large_and_its_names_differ():
     assert len(ATTACKS) >= 45
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)

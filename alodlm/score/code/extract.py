@@ -45,6 +45,13 @@ class Answer(NamedTuple):
 
 def program(text: str, prompt: str, function_prefix: str, entry_point: str | None) -> Answer:
     """Return the program of an answer to a prompt."""
+    try:
+        return _program(text, prompt, function_prefix, entry_point)
+    except (RecursionError, MemoryError):
+        return Answer(text[:_MOST_CHARACTERS], "compile_error")
+
+
+def _program(text: str, prompt: str, function_prefix: str, entry_point: str | None) -> Answer:
     text = answer_part(text, opened=ends_inside_thinking(prompt))[:_MOST_CHARACTERS]
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from alodlm.score.code.syntax import repaired, tree_of
 
-_OPENING = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)$")
-_ONE_LINE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*?)(?P=fence)[ \t]*$")
-_LATE_OPENING = re.compile(r"\S.*?(?P<fence>`{3,})(?P<info>[\w+.-]*)[ \t]*$")
+_OPENING = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n`]*)$")
+_ONE_LINE = re.compile(r"^[ \t>]*(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*?)(?P=fence)[ \t]*$")
+_LATE_OPENING = re.compile(r"[^\s`].*?(?P<fence>(?<!`)`{3,}+)(?P<info>[\w+.-]*)[ \t]*$")
 _TAG = re.compile(r"[ \t]*(?:\{[^}]*\}|[A-Za-z][\w+.#-]*)?")
 _CODE_START = re.compile(r"(?:def|class|import|from|async|@)\b|\w+ *=")
 _NEW_QUESTION = re.compile(
@@ -45,8 +47,11 @@ class Fenced(NamedTuple):
     first_is_bare: bool
 
 
-def find(text: str) -> Fenced:
-    """Return the fenced blocks of an answer; those after a new question of the model's own are left out."""
+def find(text: str, depth: int = 0) -> Fenced:
+    """Return the fenced blocks of an answer; those after a new question of the model's own are left out.
+
+    A block that is itself no program but holds fenced ones counts as those, to a `depth` of two.
+    """
     lines = text.split("\n")
     blocks: list[Block] = []
     index, before, bare = 0, None, False
@@ -59,7 +64,7 @@ def find(text: str) -> Fenced:
             continue
         if before is None:
             before, bare = "\n".join(lines[:index]), block.tag == ""
-        blocks.append(block)
+        blocks += (_inner(block, depth) if depth < 2 else []) or [block]
         index = block.end
     return Fenced(blocks, text if before is None else before, bare)
 
@@ -96,20 +101,31 @@ def _block(lines: list[str], index: int) -> Block | None:
         return None
     tag, first = _split_info(opening["info"])
     head = [first.strip()] if _CODE_START.match(first.strip()) else []
-    fence = opening["fence"]
-    closing = re.compile(rf"^(?P<code>.*?){re.escape(fence)}{re.escape(fence[0])}*[ \t]*$")
-    ends = [at for at in range(index + 1, len(lines)) if closing.match(lines[at])]
     chosen = None
-    for at in ends[:_MOST_CLOSINGS]:
-        last = closing.match(lines[at])["code"].strip(" \t>")
+    for at, last in islice(_closings(lines, index, opening["fence"]), _MOST_CLOSINGS):
         source = _clean([*head, *lines[index + 1 : at], *([last] if last else [])], lines[index])
         if chosen is None and not last:
             chosen = Block(source, tag, index, at + 1)
         if source.strip() and tree_of(source) is not None:
             return Block(source, tag, index, at + 1)
-    if chosen is None:
-        chosen = Block(_clean([*head, *lines[index + 1 :]], lines[index]), tag, index, len(lines))
-    return chosen
+    return chosen or Block(_clean([*head, *lines[index + 1 :]], lines[index]), tag, index, len(lines))
+
+
+def _closings(lines: list[str], index: int, fence: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that could close a fence, with the code that stands before it on the same line."""
+    for at in range(index + 1, len(lines)):
+        line = lines[at].rstrip()
+        code = line.rstrip(fence[0])
+        if len(line) - len(code) >= len(fence):
+            yield at, code if code.strip(" \t>") else ""
+
+
+def _inner(block: Block, depth: int) -> list[Block]:
+    """Return the blocks inside of a block that is no program itself."""
+    if block.source.count("```") + block.source.count("~~~") == 0 or tree_of(block.source) is not None:
+        return []
+    inner = find(block.source, depth + 1).blocks
+    return [Block(one.source, one.tag, block.start, block.end) for one in inner]
 
 
 def _clean(lines: list[str], opening: str) -> str:

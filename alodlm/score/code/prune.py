@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from alodlm.score.code.syntax import DEFINITIONS, FUNCTIONS, is_main_guard, loaded_names, module_names
+from alodlm.score.code.syntax import DEFINITIONS, FUNCTIONS, bound_names, is_main_guard, loaded_names, module_names
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -31,11 +31,12 @@ def kept_statements(tree: ast.Module, entry_point: str | None) -> list[ast.stmt]
 
 
 def _names_read_by_definitions(tree: ast.Module) -> set[str]:
+    """Return the names that functions and classes take from outside of themselves."""
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, DEFINITIONS) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)):
-            found |= loaded_names(node)
-            found |= {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
+            shared = {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
+            found |= (loaded_names(node) - bound_names(node)) | shared
     return found
 
 

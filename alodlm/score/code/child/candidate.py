@@ -71,17 +71,18 @@ def run_peer(connection: socket.socket) -> None:
     except BaseException as error:
         channel.send(codec.dump(["load", _failure(error)]))
         os._exit(0)
-    policy = Policy(trusted=False, objects=request["objects"], changes=request["changes"], refuse=_stop)
+    objects = request["objects"]
+    policy = Policy(trusted=False, objects=objects, changes=request["changes"], refuse=_stop)
     peer = Peer(channel, policy, names)
-    channel.send(codec.dump(["loaded", [_described(peer, names, name) for name in request["names"]]]))
+    channel.send(codec.dump(["loaded", [_described(peer, names, name, objects) for name in request["names"]]]))
     peer.serve_forever()
 
 
-def _described(peer: Peer, names: dict[str, Any], name: str) -> list[Any]:
+def _described(peer: Peer, names: dict[str, Any], name: str, objects: bool) -> list[Any]:
     """Say what a name is in the program: absent, something to call, or a value."""
     if name not in names:
         return ["absent"]
-    if callable(names[name]):
+    if callable(names[name]) and not objects:
         return ["call"]
     try:
         return ["value", peer.encode(names[name])]

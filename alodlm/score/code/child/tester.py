@@ -55,6 +55,7 @@ class _Session:
         request = self._request
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
+        sys.argv = ["tests"]
         names = module.__dict__
         self._program.send(codec.dump({key: request[key] for key in ("program", "names", "objects", "changes")}))
         for part in ("prefix", "imports"):
