@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import subprocess
@@ -23,7 +24,7 @@ RULES = rows(Path(__file__).with_name("cases_math_rules.jsonl"))
 SPOILED_SIGN = {"-": "+", "+": "-"}
 
 
-def task(answer: str, prompt: str = "How much is it?") -> Task:
+def task(answer: str | float, prompt: str = "How much is it?") -> Task:
     return Task(benchmark="MATH-500", id=1, metric="math", prompt=prompt, answer=answer)
 
 
@@ -48,6 +49,50 @@ def test_each_case_has_its_stated_verdict(row: dict) -> None:
 def test_each_rule_accepts_and_refuses_its_rows(row: dict) -> None:
     scored = score(task(row["answer"]), row["text"])
     assert scored.correct == row["correct"], scored
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reference", "answer", "correct"),
+    [
+        ("Write 10 in base 5.", "20", r"\boxed{20_5}", True),
+        ("How much is it?", "20", r"\boxed{20_5}", False),
+        ("Find the base of the triangle.", "20", r"\boxed{20_5}", False),
+        ("Round to the nearest tenth.", "4.5", r"\boxed{4.49}", True),
+        ("How much is it?", "4.5", r"\boxed{4.49}", False),
+        ("Give your answer as an interval.", "(2,7)", r"\boxed{2,7}", False),
+        ("Which point is it?", "(2,7)", r"\boxed{2,7}", True),
+        ("What is it? <think>", "5", "It may be 5.", False),
+        ("What is it? <think>", "5", "It may be 6.</think> It is 5.", True),
+    ],
+)
+def test_the_question_decides_between_two_readings(prompt: str, reference: str, answer: str, correct: bool) -> None:
+    assert score(task(reference, prompt), answer).correct == correct
+
+
+@pytest.mark.parametrize("reference", [12, 12.0, "12", "#### 12"])
+def test_a_reference_may_be_a_number(reference: str | int | float) -> None:
+    assert score(task(reference), "The answer is 12.").correct
+
+
+@pytest.mark.parametrize(
+    ("text", "extracted", "rule"),
+    [
+        (r"Thus \boxed{\frac12}.", r"\frac12", "boxed"),
+        (r"$\boxed{2}$ and $\boxed{3}$", "2, 3", "boxes_joined"),
+        ("The answer is 12 apples.", "12 apples", "stated"),
+        ("#### 1,024", "1,024", "hashes"),
+        ("A: 7", "7", "answer_line"),
+        ("<answer>7</answer>", "7", "answer_tag"),
+        ("So she has 7 eggs.", "7", "last_sentence"),
+        ("So she has 7 eggs. That is all.", "7", "finished_sentence"),
+        ("I do not know.", None, "none"),
+        (r"\boxed{7", None, "unclosed_box"),
+    ],
+)
+def test_what_was_compared_and_the_rule_that_found_it_are_recorded(text: str, extracted: str, rule: str) -> None:
+    scored = score(task("999"), text)
+    assert (scored.extracted, scored.rule) == (extracted, rule)
+    assert scored.failure == ("no_answer" if extracted is None else "wrong")
 
 
 @pytest.mark.shared
@@ -80,3 +125,16 @@ def test_a_plain_number_is_scored_without_importing_sympy() -> None:
         "assert not {'sympy', 'mpmath', 'latex2sympy2', 'torch'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.shared
+def test_real_gsm8k_solutions_get_their_authors_verdict(shared: Path) -> None:
+    with gzip.open(shared / "data" / "gsm8k-model-solutions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        solutions = [json.loads(line) for line in lines]
+    differing = [
+        row["index"]
+        for row in solutions
+        if score(task(row["ground_truth"], row["question"]), row["solution"]).correct != row["is_correct"]
+    ]
+    assert len(solutions) == 2640
+    assert differing == []

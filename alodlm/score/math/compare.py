@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple
 
 from alodlm.score.math.algebra import proportional, rounds_to, same_value
@@ -36,16 +35,24 @@ _ASKS_FOR_ROUNDING = re.compile(
 _ASKS_FOR_INTERVAL = re.compile(r"\bintervals?\b", re.IGNORECASE)
 
 
+_ASKS_FOR_BASE = re.compile(
+    r"\bbase[\s$-]*(?:\d|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b)|\bbinary\b|\boctal\b|\bhexadecimal\b",
+    re.IGNORECASE,
+)
+
+
 class Question(NamedTuple):
-    """What the wording of a question says about its answer: a rounded number, an interval."""
+    """What the wording of a question says about its answer: a rounded number, an interval, a number in a base."""
 
     rounding: bool = False
     interval: bool = False
+    base: bool = False
 
     @classmethod
     def of(cls, prompt: str) -> Question:
         """Return what a prompt asks for."""
-        return cls(_ASKS_FOR_ROUNDING.search(prompt) is not None, _ASKS_FOR_INTERVAL.search(prompt) is not None)
+        patterns = (_ASKS_FOR_ROUNDING, _ASKS_FOR_INTERVAL, _ASKS_FOR_BASE)
+        return cls(*(pattern.search(prompt) is not None for pattern in patterns))
 
 
 class Comparison:
@@ -134,15 +141,14 @@ class Comparison:
         return self._in_order(answer.items, reference.items)
 
     def _based(self, answer: Node, reference: Node) -> bool:
-        """Compare digits and base; the answer may leave the base of the reference out."""
+        """Compare digits and base; the base may be left out by the answer, and by a reference that was asked in one."""
         if isinstance(answer, Based) and isinstance(reference, Based):
             return answer == reference
-        if isinstance(answer, Based):
-            decimal = Value(("q", Fraction(answer.digits))) if answer.base == 10 else None
-            return decimal is not None and self.equal(decimal, reference)
-        if not isinstance(answer, Value) or answer.tree[0] != "q" or answer.decimals is not None:
-            return False
-        return answer.tree[1].denominator == 1 and str(answer.tree[1]) == reference.digits
+        if isinstance(reference, Based):
+            return _whole_digits(answer) == reference.digits
+        if answer.base == 10 or self.question.base:
+            return _whole_digits(reference) == answer.digits
+        return False
 
     def _regions(self, answer: Node, reference: Node) -> bool:
         regions = [_as_region(node) for node in (answer, reference)]
@@ -167,6 +173,13 @@ class Comparison:
 
     def _same_sides(self, answer: Equation, reference: Equation) -> bool:
         return self.equal(answer.left, reference.left) and self.equal(answer.right, reference.right)
+
+
+def _whole_digits(node: Node) -> str | None:
+    """Return the digits of a whole number written without a base."""
+    if not isinstance(node, Value) or node.tree[0] != "q" or node.decimals is not None:
+        return None
+    return str(node.tree[1]) if node.tree[1].denominator == 1 else None
 
 
 def _names(several: Several) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from alodlm.score.math.tokens import FUNCTIONS
-from alodlm.score.math.words import APPROXIMATELY, CHANGING_WORDS, NUMBER_WORDS
+from alodlm.score.math.words import APPROXIMATELY, CHANGING_WORDS, NUMBER_WORDS, SCALING_WORDS, TENS
 
 _SPAN = re.compile(
     r"\$\$(?P<double>[^$]+)\$\$|(?<!\\)\$(?P<single>(?:[^$\\\n]|\\.|\\\n)+?)(?<!\\)\$(?!\d)"
@@ -39,6 +39,8 @@ _PLAIN_WORD = re.compile(
 )
 _TIGHT_COMMA = re.compile(r"(?<=\d)(?:,\s?\\!|\{,\})\s?(?=\d{3})")
 _START_WORDS = frozenset({"", "about", "approximately", "negative", "minus", "either", "both"})
+_FOLLOWING_WORD = re.compile(r"[ \t-]{1,3}([A-Za-z]+)")
+_UNIT_AT_END = re.compile(r"\s*(?:%|\\%|[A-Za-z]+(?=\s*[.,;]?\s*$))")
 _MAX_JOINT = 40
 _SEPARATORS = ".,;:?!"
 _AFTER_WORD = _SEPARATORS + '*`"”'
@@ -120,8 +122,11 @@ def last_expression(sentence: str) -> str | None:
 
 
 def _qualified(body: str, start: int, end: int) -> str:
-    """Return a run, with the word before it where that changes its value."""
+    """Return a run, with the word before or after it where that changes its value (`2 million`)."""
     before = _CHANGING.search(body, 0, start) or _SIGN_WORD.search(body, 0, start)
+    after = _FOLLOWING_WORD.match(body, end)
+    if after and after[1].lower() in SCALING_WORDS:
+        end = after.end()
     return body[before.start() if before else start : end].strip()
 
 
@@ -206,9 +211,8 @@ def _joined_runs(body: str, runs: list[tuple[int, int]]) -> str:
             break
         pieces.append(body[following_start:following_end])
         end = following_end
-    unit = re.match(r"\s*(?:%|\\%|[A-Za-z]+(?=\s*[.,;]?\s*$))", body[end:])
-    tail = unit[0] if unit and len(pieces) == 1 else ""
-    return (", ".join(pieces) + tail).strip()
+    unit = _UNIT_AT_END.match(body, end) if pieces == [body[start:end]] else None
+    return (", ".join(pieces) + (unit[0] if unit else "")).strip()
 
 
 def _connects(between: str) -> bool:
@@ -220,19 +224,16 @@ def _connects(between: str) -> bool:
 
 
 def _number_word(body: str) -> str | None:
-    """Return the last number word of a sentence; `one` counts only where it is no pronoun."""
-    found = None
-    for word in re.finditer(r"[A-Za-z]+", body):
-        low = word[0].lower()
-        if low not in NUMBER_WORDS:
+    """Return the last number word of a sentence; parts of larger numbers and `one` as a pronoun do not count."""
+    words = [word.lower() for word in re.findall(r"[A-Za-z]+(?:-[A-Za-z]+)*", body)]
+    for at in range(len(words) - 1, -1, -1):
+        before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
+        if words[at] not in NUMBER_WORDS or before in TENS:
             continue
-        previous = body[: word.start()].split()[-1:]
-        pronoun = low == "one" and (
-            body[word.end() :].lstrip()[:3] in ("of ", "") or (previous and previous[0].lower() in _PRONOUN_BEFORE)
-        )
-        if not pronoun:
-            found = low
-    return found
+        if words[at] == "one" and (after in ("", "of") or before in _PRONOUN_BEFORE):
+            continue
+        return f"{words[at]} {after}" if after in SCALING_WORDS or after in NUMBER_WORDS else words[at]
+    return None
 
 
 _BINDING = frozenset({"to", "out of", "of", "by", "through", "plus", "minus", "times", "over", "percent of", "% of"})

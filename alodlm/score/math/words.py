@@ -20,6 +20,11 @@ UNITS = frozenset(
     mph kph kmh kwh kW Hz kHz MHz Pa kPa kJ cal kcal gal pt qt sq cu rad deg am pm USD EUR GBP cc ha mol amu eV ms rpm
     unit units""".split()
 )
+SCALING_WORDS = MULTIPLIERS.keys() | frozenset(
+    """half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth
+    eighths ninth ninths tenth tenths hundredth hundredths thousandths dozen dozens squared cubed""".split()
+)
+TENS = frozenset("twenty thirty forty fifty sixty seventy eighty ninety".split()) | MULTIPLIERS.keys()
 CURRENCIES = frozenset({"usd", "eur", "gbp", "us", "rs", "inr", "cad", "aud", "rmb", "cny", "$", "€", "£", "¥", "₹"})
 CHANGING_WORDS = frozenset(
     """not no non never neither nor than least most under over above below except minus plus half halves quarter
