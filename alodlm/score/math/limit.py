@@ -18,10 +18,6 @@ class OverTimeError(BaseException):
     """The comparison used up its CPU time. A BaseException, so that no library's `except Exception` hides it."""
 
 
-def _over_time(signum: int, frame: object) -> None:
-    raise OverTimeError
-
-
 @contextlib.contextmanager
 def uncounted() -> Iterator[None]:
     """Suspend a running limit in the block: an import must neither be cut short nor charged to one answer."""
@@ -42,10 +38,19 @@ def cpu_limit(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    handler = signal.signal(signal.SIGVTALRM, _over_time)
+    running = True
+
+    def over_time(signum: int, frame: object) -> None:
+        if running:
+            raise OverTimeError
+
+    handler = signal.signal(signal.SIGVTALRM, over_time)
     timer = signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN_SECONDS)
     try:
-        yield
+        try:
+            yield
+        finally:
+            running = False  # a signal from here on must not interrupt the clearing up
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, handler)
