@@ -24,6 +24,7 @@ MAXIMUM_BYTES = 1 << 24
 _SMALL = 1 << 62
 _PLAIN = frozenset({str, float, bool, type(None)})
 _DECODE_CHECK_EVERY = 4096
+_MOST_FRACTION_DIGITS = 1 << 14
 
 
 class CannotCross(Exception):
@@ -79,7 +80,7 @@ class Encoder:
 
     def _numpy(self, value: Any) -> list[Any]:
         numpy = sys.modules["numpy"]
-        if type(value) is numpy.ndarray and value.dtype.kind in "biufcUSMm":
+        if type(value) is numpy.ndarray and value.dtype.kind in "biufcUS":
             return ["nd", value.dtype.str, list(value.shape), self.tree(value.ravel().tolist())]
         if isinstance(value, numpy.generic) and value.dtype.kind in "biufcUS" and type(value).__module__ == "numpy":
             return ["ng", value.dtype.str, self.tree(value.item())]
@@ -182,16 +183,27 @@ def _exception(decoder: Decoder, tree: list[Any]) -> BaseException:
     return kind(*decoder.items(tree, 2))
 
 
-def _array(decoder: Decoder, tree: list[Any]) -> Any:
-    import numpy
+def _fraction(decoder: Decoder, tree: list[Any]) -> Fraction:
+    if max(len(tree[1]), len(tree[2])) > _MOST_FRACTION_DIGITS:
+        raise CannotCross("a fraction too long to reduce")
+    return Fraction(int(tree[1], 16), int(tree[2], 16))
 
-    return numpy.array(decoder.value(tree[3]), dtype=tree[1]).reshape(tree[2])
+
+def _array(decoder: Decoder, tree: list[Any]) -> Any:
+    return _numpy_values(decoder.value(tree[3]), tree[1]).reshape(tree[2])
 
 
 def _scalar(decoder: Decoder, tree: list[Any]) -> Any:
+    return _numpy_values(decoder.value(tree[2]), tree[1])[()]
+
+
+def _numpy_values(values: Any, form: str) -> Any:
+    """Return an array of plain numbers of the given form, or of texts of whatever length they have."""
     import numpy
 
-    return numpy.array(decoder.value(tree[2]), dtype=tree[1])[()]
+    if numpy.dtype(form).kind not in "biufc":
+        form = {"U": "U", "S": "S"}[numpy.dtype(form).kind]
+    return numpy.array(values, dtype=form)
 
 
 _BUILDERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
@@ -213,7 +225,7 @@ _BUILDERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "B": lambda decoder, tree: bytearray.fromhex(tree[1]),
     "r": lambda decoder, tree: range(*(int(part, 16) for part in tree[1:])),
     "N": lambda decoder, tree: Decimal(tree[1]),
-    "F": lambda decoder, tree: Fraction(int(tree[1], 16), int(tree[2], 16)),
+    "F": _fraction,
     "D": lambda decoder, tree: _DATES[tree[1]].fromisoformat(tree[2]),
     "td": lambda decoder, tree: timedelta(tree[1], tree[2], tree[3]),
     "...": lambda decoder, tree: ...,
