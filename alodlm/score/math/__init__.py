@@ -13,7 +13,7 @@ from alodlm.score.math.errors import GiveUpError, UnreadableError
 from alodlm.score.math.extract import Extraction, extract, reference_text
 from alodlm.score.math.limit import OverTimeError, cpu_limit
 from alodlm.score.math.numbers import same_number
-from alodlm.score.math.structure import identity, read_answer
+from alodlm.score.math.structure import answer_tokens, identity, read_answer
 from alodlm.score.math.turns import own_answer
 from alodlm.thinking import answer_part, ends_inside_thinking
 
@@ -47,9 +47,11 @@ def _matches(answer: str, task: Task) -> bool:
 def equivalent(answer: str, expected: str, *, prompt: str = "") -> bool:
     """Say whether an extracted answer equals an expected one; text that cannot be read equals only its like."""
     try:
-        if (written := identity(answer)) and written == identity(expected):
+        tokens = answer_tokens(answer), answer_tokens(expected)
+        if (written := identity(tokens[0])) and written == identity(tokens[1]):
             return True
-        return Comparison(Question.of(prompt)).equal(read_answer(answer), read_answer(expected))
+        shapes = read_answer(answer, tokens[0]), read_answer(expected, tokens[1])
+        return Comparison(Question.of(prompt)).equal(*shapes)
     except UnreadableError:
         return _equal_operators(answer, expected)
     except (GiveUpError, RecursionError, ZeroDivisionError):

@@ -28,16 +28,19 @@ _LONE_GROUP = re.compile("\\{\x1f([^\x1f{}]+)\x1f\\}")
 _Tokens = list[Token]
 
 
-def read_answer(text: str) -> Node:
-    """Return the shape of an answer's text, or raise a `GiveUpError`."""
-    tokens = without_double_brackets(tokens_of(text))
-    return _Shape(bool(_MONEY.search(text))).read(tokens)
+def answer_tokens(text: str) -> _Tokens:
+    """Return the tokens of an answer's text, or raise a `GiveUpError`."""
+    return without_double_brackets(tokens_of(text))
 
 
-def identity(text: str) -> str:
+def read_answer(text: str, tokens: _Tokens | None = None) -> Node:
+    """Return the shape of an answer's text (with its tokens, where known), or raise a `GiveUpError`."""
+    return _Shape(bool(_MONEY.search(text))).read(answer_tokens(text) if tokens is None else tokens)
+
+
+def identity(tokens: _Tokens) -> str:
     """Return a text that two answers share when they are written alike but for spacing and LaTeX wrappers."""
-    tokens = trimmed(without_double_brackets(tokens_of(text)))
-    texts = [token.text.lower() if token.kind == "word" else token.text for token in tokens]
+    texts = [token.text.lower() if token.kind == "word" else token.text for token in trimmed(tokens)]
     return _LONE_GROUP.sub(r"\1", "\x1f".join(texts))
 
 
