@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import random
 
 import msgspec
 import pytest
@@ -166,6 +167,20 @@ def test_rescoring_a_run_gives_the_same_bytes(tasks, tmp_path, workers):
     assert protocol["engine"] == "supplied-predictions"
     assert protocol["predictions_sha256"] == hashlib.sha256(stored.read_bytes()).hexdigest()
     assert protocol["decode"] is None and protocol["device"] is None and protocol["precision"] is None
+
+
+def test_neither_workers_nor_the_order_of_the_predictions_show(tmp_path):
+    tasks = [TASKS[0] | {"id": number, "answer": number % 7} for number in range(400)]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    answers = [prediction(task, text=f"so it is \\boxed{{{task['id'] % 5}}}") for task in tasks]
+    written = []
+    for workers in (1, 2, 8):
+        random.Random(workers).shuffle(answers)
+        folder = tmp_path / f"out{workers}"
+        rescore(supplied(tmp_path, *answers), tmp_path / "tasks.jsonl", folder, options=RunOptions(workers=workers))
+        written.append((folder / "predictions.jsonl").read_bytes())
+    assert written[0] == written[1] == written[2]
+    assert written[0].count(b"\n") == 400
 
 
 def prediction(task, **changes):
