@@ -17,6 +17,8 @@ from alodlm.score.math.parser import Tree
 from alodlm.score.math.trees import has_imaginary, variables
 
 _CLOSE = 50
+_REPEATING_DENOMINATORS = (3, 6, 7, 9, 11, 12)
+_CONSTANTS = [Fraction(value) for value in ("3.14159265", "2.71828183", "1.41421356", "1.73205081", "2.23606798")]
 
 
 def same_value(left: Tree, right: Tree) -> bool:
@@ -70,7 +72,7 @@ def proportional(left: tuple[Tree, Tree], right: tuple[Tree, Tree]) -> Fraction 
 def rounds_to(answer: Value, reference: Value, rounding_asked: bool) -> bool:
     """Say whether the reference is a rounded decimal to which the more exact answer rounds.
 
-    A decimal that lies within a fiftieth of the last place is no more exact value but the same one slightly off.
+    A decimal must be clearly finer (`_is_finer`): one more digit at the end of an exact reference is an error.
     """
     if reference.decimals is None or reference.tree[0] != "q" or not _is_rounded(reference, rounding_asked):
         return False
@@ -81,9 +83,27 @@ def rounds_to(answer: Value, reference: Value, rounding_asked: bool) -> bool:
         return False
     unit = Fraction(1, 10**reference.decimals)
     gap = abs(value) - abs(reference.tree[1])
-    if answer.decimals is not None and abs(gap) * _CLOSE < unit and not rounding_asked:
+    if answer.decimals is not None and not rounding_asked and not _is_finer(answer, reference, gap):
         return False
     return value * reference.tree[1] > 0 and -unit / 2 <= gap < unit / 2
+
+
+def _is_finer(answer: Value, reference: Value, gap: Fraction) -> bool:
+    """Say whether a decimal is a finer rounding of the number that the reference rounds.
+
+    One within a fiftieth of the last place is the reference slightly off. One with a single digit more counts only
+    where both round the same simple number (0.667 and 0.67, 3.142 and 3.14).
+    """
+    if abs(gap) * _CLOSE * 10**reference.decimals < 1:
+        return False
+    if answer.decimals > reference.decimals + 1:
+        return True
+    size, rounded = abs(answer.tree[1]), abs(reference.tree[1])
+    simple = [Fraction(round(size * bottom), bottom) for bottom in _REPEATING_DENOMINATORS]
+    candidates = [value for value in simple if value.denominator > 2] + _CONSTANTS
+    return any(
+        round(value, answer.decimals) == size and round(value, reference.decimals) == rounded for value in candidates
+    )
 
 
 def _is_rounded(reference: Value, rounding_asked: bool) -> bool:
