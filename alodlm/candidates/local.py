@@ -7,6 +7,7 @@ when they are first needed; where they are missing the message says what to inst
 from __future__ import annotations
 
 import importlib.util
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,7 @@ class LocalDecoder:
         context.
         """
         self.load()
-        ids = self.encode(prompt) if isinstance(prompt, str) else [int(token) for token in prompt]
+        ids = self.encode(prompt) if isinstance(prompt, str) else [operator.index(token) for token in prompt]
         generation = self._decoder.generate(ids, settings or DecodeSettings())
         if self.tokenizer is None:
             return generation

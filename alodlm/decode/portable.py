@@ -17,6 +17,7 @@ from alodlm.decode.cache import KeyValueCache
 from alodlm.decode.sequence import SequenceState, checked_budget
 from alodlm.decode.settings import DecodeSettings
 from alodlm.decode.window import Commit, Window
+from alodlm.errors import StageError
 from alodlm.model.layers import RotaryTable, Rows, window_mask
 from alodlm.model.looped import LoopedModel
 from alodlm.records import Generation
@@ -44,20 +45,29 @@ class PortableDecoder:
         if self._cache is not None and self._cache.capacity >= tokens:
             return
         self._cache = None  # the old one goes before the new one comes
-        self._cache = KeyValueCache(self.config, tokens, self.dtype, self._layer_devices)
-        self._rotary = RotaryTable.build(self.config, tokens, device=self.device, dtype=self.dtype)
+        try:
+            cache = KeyValueCache(self.config, tokens, self.dtype, self._layer_devices)
+            self._rotary = RotaryTable.build(self.config, tokens, device=self.device, dtype=self.dtype)
+        except RuntimeError as error:  # what PyTorch raises when an allocation fails, on every device
+            raise _out_of_memory(f"caches for {tokens} tokens") from error
+        self._cache = cache
 
-    @torch.inference_mode()
     def generate(self, prompt_ids: Sequence[int], settings: DecodeSettings) -> Generation:
         """Decode one prompt; `text` is left empty. Times are seconds, with CUDA idle at every clock read."""
         budget = checked_budget(prompt_ids, settings, self.config)
         self.reserve(len(prompt_ids) + budget)
-        sequence = SequenceState(settings, budget, self.stop_ids)
+        try:
+            return self._decode(prompt_ids, SequenceState(settings, budget, self.stop_ids))
+        except torch.OutOfMemoryError as error:
+            raise _out_of_memory(f"decoding a prompt of {len(prompt_ids)} tokens") from error
+
+    @torch.inference_mode()
+    def _decode(self, prompt_ids: Sequence[int], sequence: SequenceState) -> Generation:
         started = self._clock()
         self._prefill(torch.tensor([prompt_ids], device=self.device))
         prefilled = self._clock()
         while (window := sequence.next_window()) is not None:
-            commits, passes = self._run_window(window, settings)
+            commits, passes = self._run_window(window, sequence.settings)
             self._cache.keep(len(window.lead), passes)
             sequence.advance(commits, passes)
         ended = self._clock()
@@ -127,6 +137,10 @@ class PortableDecoder:
         embedded = self.model.embed(state.tokens.clamp_min(0)).to(carry.device)
         masked.copy_(torch.where(now.unsqueeze(-1), embedded, masked))
         return carry
+
+
+def _out_of_memory(what: str) -> StageError:
+    return StageError(what, "memory ran out", next_step="lower --max-new-tokens, or use --precision bf16")
 
 
 def _read(state: policy.WindowState) -> tuple[bool, list[float], list[float], list[float]]:

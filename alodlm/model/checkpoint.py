@@ -16,7 +16,7 @@ from msgspec import Struct
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from alodlm.errors import InputError
+from alodlm.errors import InputError, StageError
 from alodlm.model import weights
 from alodlm.model.config import CONFIG, LOOP_CONFIG, LOOP_KEYS, LoopedConfig, read_config
 from alodlm.model.gate import gate_file, read_gate
@@ -105,7 +105,11 @@ def expected_shapes(config: LoopedConfig) -> Mapping[str, tuple[int, ...]]:
 def _assign(model: LoopedModel, name: str, tensor: Tensor, device: torch.device) -> None:
     owner_name, _, leaf = name.rpartition(".")
     owner = model.get_submodule(owner_name)
-    own = torch.empty(tensor.shape, dtype=getattr(owner, leaf).dtype, device=device)
+    try:
+        own = torch.empty(tensor.shape, dtype=getattr(owner, leaf).dtype, device=device)
+    except RuntimeError as error:  # what PyTorch raises when an allocation fails, on every device
+        step = "use --precision bf16, or spread the model with device_map"
+        raise StageError(f"weights: {name}", f"does not fit the memory of {device}", next_step=step) from error
     setattr(owner, leaf, nn.Parameter(own.copy_(tensor), requires_grad=False))
 
 

@@ -26,6 +26,8 @@ _COUNTS = (
     "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
     "num_key_value_heads", "head_dim", "max_position_embeddings",
 )  # fmt: skip
+# Beyond any model, and small enough that no product of them overflows a tensor's size.
+_LARGE = {"vocab_size": 10**8, "max_position_embeddings": 10**9}
 _ROPE_KEYS = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 
 
@@ -72,14 +74,14 @@ class _Checked:
     def refuse(self, key: str, rule: str, value: object) -> NoReturn:
         raise InputError(f"{self.file}: {key}", rule, value=value, next_step=self.fix)
 
-    def count(self, key: str, least: int = 1) -> int:
+    def count(self, key: str, least: int = 1, most: int = 10**6) -> int:
         if key not in self.values:
             near = difflib.get_close_matches(key, [str(name) for name in self.values], 1)
             hint = f" (nearest key there: {near[0]})" if near else ""
             raise InputError(f"{self.file}: {key}", f"is required{hint}", next_step=self.fix)
         value = self.values[key]
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            self.refuse(key, f"must be an integer >= {least}", value)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            self.refuse(key, f"must be an integer from {least} to {most}", value)
         return value
 
     def flag(self, key: str) -> bool:
@@ -131,7 +133,7 @@ def read_config(folder: Path, model_config: Path | None = None) -> LoopedConfig:
         "fix the checkpoint's config.json, or use another checkpoint",
     )
     _refuse_what_the_layers_lack(source)
-    shape = {key: source.count(key) for key in _COUNTS}
+    shape = {key: source.count(key, most=_LARGE.get(key, 10**6)) for key in _COUNTS}
     _check_heads(source, shape)
     if shape["head_dim"] % 2:
         source.refuse("head_dim", "must be even", shape["head_dim"])
@@ -204,7 +206,7 @@ def _checked_loop(source: _Checked, layers: int, vocabulary: int) -> dict[str, i
         "loop_start": source.count("loop_start", 0),
         "loop_end": source.count("loop_end"),
         "max_depth": source.count("max_depth"),
-        "mask_token_id": source.count("mask_token_id", 0),
+        "mask_token_id": source.count("mask_token_id", 0, _LARGE["vocab_size"]),
     }
     if not loop["loop_start"] < loop["loop_end"] <= layers:
         bounds = [loop["loop_start"], loop["loop_end"]]

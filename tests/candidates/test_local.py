@@ -46,6 +46,13 @@ def test_a_decoder_takes_text_or_the_same_ids(checkpoint):
     assert from_text.prompt_tokens == len(ids) == 5
 
 
+def test_ids_are_integers_of_any_kind_and_nothing_else(checkpoint):
+    decoder = load_decoder(checkpoint, device="cpu")
+    assert decoder.generate(torch.tensor([5, 9]), SETTINGS).token_ids == decoder.generate([5, 9], SETTINGS).token_ids
+    with pytest.raises(TypeError):
+        decoder.generate([5.5], SETTINGS)
+
+
 def test_without_a_tokenizer_ids_work_and_text_says_what_is_missing(checkpoint):
     (checkpoint / "tokenizer.json").unlink()
     decoder = load_decoder(str(checkpoint), device="cpu")

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from alodlm.decode import portable  # noqa: E402
 from alodlm.decode.portable import PortableDecoder  # noqa: E402
 from alodlm.decode.settings import DecodeSettings  # noqa: E402
-from alodlm.errors import InputError  # noqa: E402
+from alodlm.errors import InputError, StageError  # noqa: E402
 from alodlm.model.checkpoint import open_checkpoint  # noqa: E402
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -94,6 +94,28 @@ def test_what_cannot_be_decoded_is_refused_before_anything_is_allocated(model, p
     with pytest.raises(InputError, match=reason):
         decoder.generate(prompt, settings)
     assert decoder._cache.capacity == 1
+
+
+def test_caches_beyond_the_memory_are_a_message_and_the_decoder_stays_usable(model, monkeypatch):
+    decoder = PortableDecoder(model, CPU, [])
+
+    def refuse(*arguments, **keywords):
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(portable, "KeyValueCache", refuse)
+        with pytest.raises(StageError, match=r"caches for 100 tokens: memory ran out\nnext: lower --max-new-tokens"):
+            decoder.generate(PROMPT, SETTINGS)
+    assert decoder.generate(PROMPT, SETTINGS).generated_tokens == 40
+
+
+def test_memory_that_runs_out_while_decoding_is_a_message(model, monkeypatch):
+    def refuse(self, prompt):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(PortableDecoder, "_prefill", refuse)
+    with pytest.raises(StageError, match="decoding a prompt of 60 tokens: memory ran out"):
+        PortableDecoder(model, CPU, []).generate(PROMPT, SETTINGS)
 
 
 def test_the_host_reads_one_small_tensor_a_pass(model, monkeypatch):

@@ -15,7 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 
-from alodlm.errors import InputError, MissingError  # noqa: E402
+from alodlm.errors import InputError, MissingError, StageError  # noqa: E402
 from alodlm.model.checkpoint import open_checkpoint  # noqa: E402
 
 load_file, save_file = safetensors_torch.load_file, safetensors_torch.save_file
@@ -208,7 +208,7 @@ def test_a_tied_configuration_refuses_a_stored_head(folder, edit):
 
 
 def test_a_layer_count_beyond_reason_is_refused_at_once(folder, edit):
-    edit("config.json", num_hidden_layers=10**9, layer_types=...)
+    edit("config.json", num_hidden_layers=10**6, layer_types=...)
     with pytest.raises(InputError, match="num_hidden_layers: must fit the 36 tensors"):
         open_checkpoint(folder)
 
@@ -227,6 +227,16 @@ def test_weights_that_are_not_finite_are_refused_by_name(folder, value):
     rewrite(folder, **{f"{Q}.weight": weight})
     with pytest.raises(InputError, match=rf"{Q}.weight: must be finite"):
         open_checkpoint(folder).load(CPU, torch.float32)
+
+
+def test_weights_beyond_the_memory_are_a_message(folder, monkeypatch):
+    def refuse(*arguments, **keywords):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    checkpoint = open_checkpoint(folder)
+    monkeypatch.setattr(torch, "empty", refuse)
+    with pytest.raises(StageError, match=r"does not fit the memory of cpu\nnext: use --precision bf16"):
+        checkpoint.load(CPU, torch.float32)
 
 
 class Hostile:
