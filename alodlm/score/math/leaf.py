@@ -62,6 +62,8 @@ def read_leaf(tokens: list[Token], exact: bool = False) -> Node:
         return _clock(tokens)
     if all(token.kind == "word" or token.text in ("-", "'", ".", "(", ")", '"') for token in tokens):
         return _worded(tokens)
+    if tokens[0].kind == "symbol" and len(tokens[0].text) == 1 and len(tokens) > 1 and tokens[1].kind == "word":
+        return Text(words_of(tokens))
     head, factor, unit_power = _without_unit(tokens)
     tree = parse_expression(head)
     tree = tree[1] if tree[0] == "°" else tree

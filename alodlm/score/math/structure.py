@@ -19,6 +19,7 @@ _MAX_DEPTH = 8
 _OPENING = frozenset("([{⦃⟨⌊⌈")
 _CLOSING = frozenset(")]}⦄⟩⌋⌉")
 _PAIRS = {"(": ")]", "[": ")]", "{": "}", "⦃": "⦄", "⟨": "⟩"}
+_INVERSE = re.compile(r"[A-Za-z]\^\{?-1\}?\([A-Za-z]\)")
 _ALIGNED = frozenset({"begin:aligned", "begin:align", "begin:split", "begin:gathered", "begin:gather"})
 _RELATIONS = frozenset("<>≤≥≠")
 _MATRICES = frozenset({"begin:pmatrix", "begin:bmatrix", "begin:matrix", "begin:array", "begin:smallmatrix"})
@@ -224,7 +225,7 @@ class _Shape:
         if not inner:
             return Text("emptyset")
         bar = next((at for at, token in enumerate(inner) if token.text in ("|", ":")), None)
-        if bar is not None and _name(inner[:bar]) is not None:
+        if bar is not None and _name(_without_reals(inner[:bar])) is not None:
             region = self.read(inner[bar + 1 :])
             if not isinstance(region, Region):
                 raise UnreadableError
@@ -249,6 +250,12 @@ class _Shape:
         if not cells or len({len(row) for row in cells}) != 1:
             raise UnreadableError
         return Matrix(tuple(tuple(row) for row in cells))
+
+
+def _without_reals(tokens: _Tokens) -> _Tokens:
+    """Return `x ∈ ℝ` as x; another domain stays."""
+    is_real = [token.text for token in tokens[1:]] == ["∈", "mathbb:R"]
+    return tokens[:1] if is_real else tokens
 
 
 def _flat(items: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -282,6 +289,8 @@ def _name(tokens: _Tokens) -> str | None:
         return None
     if all(token.kind == "word" for token in tokens):
         return text.lower()
+    if _INVERSE.fullmatch(text):
+        return text
     first = tokens[0]
     if first.kind == "symbol" and first.text not in ("i", "e", "pi"):
         rest = tokens[1:]

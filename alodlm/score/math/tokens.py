@@ -219,11 +219,13 @@ class _Scanner:
         return bool(self.tokens) and (self.tokens[-1].kind in ("number", "symbol") or self.tokens[-1].text in "})°!%")
 
     def _words(self, text: str) -> None:
-        for word in re.findall(r"[^\s,;]+|[,;]", text):
+        pieces = re.findall(r"[^\s,;]+|[,;]", text)
+        labels = all(len(piece) == 1 or piece.lower() in CONNECTORS for piece in pieces)
+        for word in pieces:
             if word in (",", ";") or word.lower() in CONNECTORS:
                 self._add("sign", word.lower(), True)
             else:
-                self._add("word", word, True)
+                self._add("symbol" if labels else "word", word, True)
 
     def _letters(self, run: str) -> None:
         """Read a run of letters as a name, a word or a product of symbols."""
