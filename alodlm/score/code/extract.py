@@ -141,6 +141,8 @@ def _joined(parts: list[str]) -> str:
 
 def _helpers(program_tree: ast.Module, sources: list[str], prefix: ast.Module) -> list[str]:
     """Return what other blocks define of the names that the program needs and lacks."""
+    if not sources:
+        return []
     known = BUILTINS | module_names(prefix)
     missing = loaded_names(program_tree) - bound_names(program_tree) - known
     parts: list[str] = []

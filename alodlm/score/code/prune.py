@@ -19,6 +19,8 @@ def kept_statements(tree: ast.Module, entry_point: str | None) -> list[ast.stmt]
     other statements stay unless they demonstrate (print, call the program's own functions, run tests) without
     preparing a name that a function reads.
     """
+    if all(isinstance(node, (*DEFINITIONS, *_IMPORTS)) for node in tree.body):
+        return tree.body
     needed = _names_read_by_definitions(tree)
     own = {node.name for node in tree.body if isinstance(node, DEFINITIONS)}
     kept: list[ast.stmt] = []

@@ -28,6 +28,13 @@ class Channel:
         except OSError:
             raise ChannelClosed from None
 
+    def send_several(self, frames: list[bytes]) -> None:
+        """Send frames together."""
+        try:
+            self._socket.sendall(b"".join(_HEADER.pack(len(data)) + data for data in frames))
+        except OSError:
+            raise ChannelClosed from None
+
     def receive(self) -> bytes:
         """Wait for one frame."""
         while (frame := self.buffered_frame()) is None:
