@@ -26,6 +26,10 @@ _POLL_SECONDS = 0.05
 _END_SECONDS = 5.0
 
 
+class ZygoteLost(SandboxBroken):
+    """The zygote died during a run."""
+
+
 class CellHandle:
     """One cell: its control socket at the zygote and its watched tree."""
 
@@ -99,7 +103,10 @@ class Run:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         reported = [cell.end() for cell in self.cells]
         self._connection.close()
+        lost = not all(reported) and self._sandbox.has_died()
         self._sandbox.after_run(all(reported))
+        if lost:
+            raise ZygoteLost("the helper process ended")
 
     def send(self, request: Any) -> None:
         """Send the request that a cell waits for."""
@@ -138,13 +145,18 @@ class Run:
 
 
 def with_retry(run: Callable[[], str | None]) -> str | None:
-    """Run something that needs cells; once more where the machinery itself failed, then a `StageError`."""
+    """Run something that needs cells; once more where the machinery itself failed, then a `StageError`.
+
+    A program that twice took the zygote down with it (it can, where it is not contained) crashed.
+    """
     try:
         return run()
     except SandboxBroken:
         sandbox.close()
     try:
         return run()
+    except ZygoteLost:
+        return "crashed"
     except SandboxBroken as error:
         raise StageError("code sandbox", "could not run a program", value=str(error)) from None
 

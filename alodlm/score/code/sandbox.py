@@ -34,6 +34,7 @@ from alodlm.score.code.child.cell import EMPTY_FOLDER, kill_tree
 _LOG = logging.getLogger("alodlm")
 _CHILD_FOLDER = Path(__file__).parent / "child"
 _GIB = 1 << 30
+_DEATH_SECONDS = 0.2
 MODES = ("auto", "required", "off")
 
 
@@ -115,6 +116,13 @@ class Sandbox:
         except OSError as error:
             self.stop()
             raise SandboxBroken(str(error)) from None
+
+    def has_died(self) -> bool:
+        """Say whether the zygote ended, giving it a moment to."""
+        try:
+            return self._process is None or self._process.wait(_DEATH_SECONDS) is not None
+        except subprocess.TimeoutExpired:
+            return False
 
     def after_run(self, clean: bool) -> None:
         """Make sure that nothing of a run is left: where the zygote could not say so, end it and look."""
@@ -223,6 +231,7 @@ def current() -> Sandbox:
     if _current is None or _current.pid != os.getpid():
         _current = Sandbox(_mode, _limits)
         _current.pid = os.getpid()
+        warn_of_low_limits(_limits)
         atexit.register(close)
     _current.start()
     return _current
