@@ -207,6 +207,19 @@ def test_a_padding_row_in_front_does_not_move_the_first_position():
     assert advance(state, [0.0, 9.0, 9.0], mode="left1")[1] == [0, 1, 0]
 
 
+def test_a_commit_in_one_sequence_does_not_spare_another_its_forced_one():
+    state = policy.start_window(torch.ones(2, 2, dtype=torch.bool), torch.tensor([[0, 1], [0, 1]]))
+    statistics = torch.tensor([[7, 8], [9, 6]]), torch.tensor([[0.0, 9.0], [9.0, 8.0]])
+    settings = DecodeSettings(position_penalty=0.0)
+    _, now = policy.step(state, statistics, torch.ones(2, 2), 0, settings, last=False)
+    assert now.int().tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_place_in_the_batch_without_masked_rows_stops_and_commits_nothing():
+    state, now = advance(window([0, 0], masked=[0, 0]), [0.0, 9.0])
+    assert now == [0, 0] and not running(state) and state.depths.tolist() == [[0, 0]]
+
+
 def test_sequences_of_a_batch_decide_alone_and_a_stopped_one_never_changes():
     settings = DecodeSettings(q=0.5, tau=0.5, position_penalty=0.0)
     generator = torch.Generator().manual_seed(3)
