@@ -13,9 +13,7 @@ import time
 
 import pytest
 
-CLOCKS = {"wall_seconds", "prefill_seconds", "decode_seconds"}
 TASKS = 50
-MOMENTS = ("generating", "scoring", "writing")
 
 # A candidate with no weights, so that a trial takes a second; the moments to die at are told by the phases' files.
 PROGRAM = textwrap.dedent("""
@@ -65,51 +63,36 @@ def start(tasks, folder, **pipes):
     return subprocess.Popen([sys.executable, "-c", PROGRAM, str(tasks), str(folder)], text=True, **pipes)
 
 
-def without_clocks(folder):
-    rows = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in row.items() if name not in CLOCKS} for row in rows]
-
-
 @pytest.fixture(scope="module")
-def undisturbed(tasks, tmp_path_factory):
+def undisturbed(tasks, killing, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
     assert start(tasks, folder).wait() == 0
-    return without_clocks(folder)
-
-
-def reached(folder, moment, count):
-    journal = folder / "generations" / "rank-00000.jsonl"
-    partial = folder / ".predictions.jsonl.partial"
-    if moment == "generating":
-        return journal.exists() and journal.read_bytes().count(b"\n") >= count
-    if moment == "scoring":
-        return partial.exists()
-    return (folder / "predictions.jsonl").exists() or (partial.exists() and partial.stat().st_size > 0)
+    return killing.without_clocks(folder)
 
 
 @pytest.mark.parametrize("trial", range(12))
-def test_a_killed_run_continues_to_the_same_predictions(tasks, undisturbed, tmp_path, trial):
+def test_a_killed_run_continues_to_the_same_predictions(tasks, undisturbed, killing, tmp_path, trial):
     draw = random.Random(trial)
     folder = tmp_path / "run"
-    moment = MOMENTS[trial % 3]
+    moment, count = killing.moments[trial % 3], draw.randrange(1, TASKS - 5)
     process = start(tasks, folder)
-    while process.poll() is None and not reached(folder, moment, draw.randrange(1, TASKS - 5)):
+    while process.poll() is None and not killing.reached(folder, moment, count):
         time.sleep(0.001)
     if moment == "scoring":
         time.sleep(draw.uniform(0, 0.6))
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert start(tasks, folder).wait() == 0
-    assert without_clocks(folder) == undisturbed
+    assert killing.without_clocks(folder) == undisturbed
     assert json.loads((folder / "summary.json").read_text())["benchmarks"]["Sums"]["examples"] == TASKS
     left = sorted(path.name for path in folder.iterdir())
     assert left == ["generations", "manifest.json", "predictions.jsonl", "summary.json"]
 
 
-def test_a_finished_generation_is_never_made_again(tasks, tmp_path):
+def test_a_finished_generation_is_never_made_again(tasks, killing, tmp_path):
     folder = tmp_path / "run"
     process = start(tasks, folder)
-    while process.poll() is None and not reached(folder, "generating", 10):
+    while process.poll() is None and not killing.reached(folder, "generating", 10):
         time.sleep(0.001)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
@@ -121,14 +104,14 @@ def test_a_finished_generation_is_never_made_again(tasks, tmp_path):
     assert journal.read_bytes().count(b"\n") == TASKS
 
 
-def test_control_c_ends_with_130_and_can_be_continued(tasks, tmp_path, undisturbed):
+def test_control_c_ends_with_130_and_can_be_continued(tasks, killing, tmp_path, undisturbed):
     folder = tmp_path / "run"
     process = start(tasks, folder, stderr=subprocess.PIPE)
-    while process.poll() is None and not reached(folder, "generating", 5):
+    while process.poll() is None and not killing.reached(folder, "generating", 5):
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
     assert "interrupted; finished work is kept" in err and "--resume" in err and "Traceback" not in err
     assert start(tasks, folder).wait() == 0
-    assert without_clocks(folder) == undisturbed
+    assert killing.without_clocks(folder) == undisturbed
