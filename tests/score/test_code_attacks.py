@@ -148,7 +148,8 @@ def run_naively(attack: Attack, place: Place) -> str:
     )  # fmt: skip
     process.stdin.write(json.dumps(job) + "\n")
     process.stdin.close()
-    killer = subprocess.Popen(["sleep", "2.5"])
+    patience = "2.5" if attack.evidence in ("hangs", "silenced") else "30"
+    killer = subprocess.Popen(["sleep", patience])
     try:
         while process.poll() is None and killer.poll() is None:
             time.sleep(0.01)
@@ -186,10 +187,10 @@ def test_an_attack_beats_the_naive_runner(attack: Attack, place: Place):
             time.sleep(0.01)
 
 
-def score_both(code: str, tests: str, prefix: str):
-    """Score a program with both metrics; the seconds are few, so that the patient attacks end soon."""
+def score_both(code: str, tests: str, prefix: str, seconds: float = 5.0):
+    """Score a program with both metrics."""
     common = {"benchmark": "b", "id": "1", "prompt": "p"}
-    task = Task(**common, metric="python_tests", tests=tests, entry_point="f", timeout_seconds=0.8,
+    task = Task(**common, metric="python_tests", tests=tests, entry_point="f", timeout_seconds=seconds,
                 function_prefix=prefix)  # fmt: skip
     yield python_tests.score(task, f"```python\n{code}```")
     if tests == SQUARES:
@@ -205,7 +206,8 @@ def test_an_attack_gets_nothing(attack: Attack, place: Place, mode: str):
     sandbox.current()
     before, helpers = place.content(), kernel.descendants(os.getpid())
     prefix = HELPER if attack.extra == "helper" else ""
-    for found in score_both(place.fill(attack.code), attack.tests, prefix):
+    seconds = 0.8 if attack.evidence == "hangs" else 5.0
+    for found in score_both(place.fill(attack.code), attack.tests, prefix, seconds):
         if attack.evidence == "survivor":
             assert found.correct or attack.name == "sixty children"
         else:

@@ -34,10 +34,10 @@ def test_the_program_of_an_answer_is_found(row: dict):
     assert (found.failure is None) is row["correct"]
 
 
-@pytest.mark.parametrize("fenced", [True, False], ids=["fenced", "bare"])
 @pytest.mark.parametrize("row", rows("cases_hazards.jsonl"), ids=lambda row: f"{row['id']} {row['why']}")
-def test_a_hazard_gets_its_verdict_in_time(row: dict, fenced: bool):
-    text = f"```python\n{row['code']}```" if fenced else row["code"]
+def test_a_hazard_gets_its_verdict_in_time(row: dict):
+    bare = int(row["id"][-1]) % 2
+    text = row["code"] if bare else f"```python\n{row['code']}```"
     start = time.monotonic()
     assert score(text, row["tests"], entry_point="f", timeout_seconds=3.0).correct is row["correct"]
     assert time.monotonic() - start < 3 * row["must_finish_within_s"]

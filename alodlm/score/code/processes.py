@@ -23,7 +23,7 @@ from alodlm.score.code.watch import Clock, LimitReached, Tree
 
 _CREDENTIALS = struct.Struct("3i")
 _POLL_SECONDS = 0.05
-_END_SECONDS = 5.0
+_END_SECONDS = 3.0
 
 
 class ZygoteLost(SandboxBroken):
@@ -34,11 +34,12 @@ class CellHandle:
     """One cell: its control socket at the zygote and its watched tree."""
 
     def __init__(self, limits: Limits) -> None:
-        self.control, self.far_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control, self.far_control = socket.socketpair(socket.AF_UNIX, kernel.MESSAGES)
         if kernel.LINUX:
             self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.tree = Tree(limits.memory_bytes, limits.tasks)
         self.ended = self.clean = False
+        self._sender: int | None = None
 
     def read_reports(self) -> None:
         """Read what came from the cell without waiting: it started (with its process id), it failed, all is gone."""
@@ -47,17 +48,23 @@ class CellHandle:
 
     def _read_report(self) -> None:
         data, ancillary, _, _ = self.control.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
-        report = json.loads(data) if data else ["gone", None]
+        if not data:
+            self.ended = True
+        for level, kind, payload in ancillary:
+            if kernel.LINUX and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                self._sender = _CREDENTIALS.unpack(payload)[0]
+        for line in data.splitlines():
+            self._take_report(json.loads(line))
+
+    def _take_report(self, report: list[Any]) -> None:
         if report[0] == "started":
-            self.tree.root = int(report[1])
-            for level, kind, payload in ancillary:
-                if kernel.LINUX and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                    self.tree.root = _CREDENTIALS.unpack(payload)[0]
+            # The number that the cell knows itself by may be of its own namespace; the kernel tells ours.
+            self.tree.root = self._sender or int(report[1])
         elif report[0] == "failed":
             self.ended = True
             raise SandboxBroken(report[1])
         else:
-            self.ended, self.clean = True, bool(data)
+            self.ended = self.clean = True
 
     def end(self) -> bool:
         """Have the zygote end everything; say whether it reported so in time."""

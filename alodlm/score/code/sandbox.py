@@ -34,7 +34,7 @@ from alodlm.score.code.child.cell import EMPTY_FOLDER, kill_tree
 _LOG = logging.getLogger("alodlm")
 _CHILD_FOLDER = Path(__file__).parent / "child"
 _GIB = 1 << 30
-_DEATH_SECONDS = 0.2
+_START_SECONDS, _DEATH_SECONDS = 60.0, 0.2
 MODES = ("auto", "required", "off")
 
 
@@ -81,15 +81,18 @@ class Sandbox:
         self.stop()
         kernel.become_subreaper()
         self.box = "/box" if self.contained else tempfile.mkdtemp(prefix="alodlm-box-")
-        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        here, there = socket.socketpair(socket.AF_UNIX, kernel.MESSAGES)
         with there:
             self._process = subprocess.Popen(
                 self._command(there.fileno()), pass_fds=[there.fileno()], env=_environment(), start_new_session=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/",
             )  # fmt: skip
         self._requests = here
-        here.settimeout(60)
-        hello = here.recv(4096)
+        here.settimeout(_START_SECONDS)
+        try:
+            hello = here.recv(4096)
+        except TimeoutError:
+            hello = b""
         if not hello:
             self.stop()
             raise StageError("code sandbox", "its helper process must start", next_step="see the messages above")

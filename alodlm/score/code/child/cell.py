@@ -92,7 +92,7 @@ class Cell:
                 self._enter(channel, role)
             except OSError as error:
                 with contextlib.suppress(OSError):
-                    control.send(json.dumps(["failed", str(error)]).encode())
+                    control.send(json.dumps(["failed", str(error)]).encode() + b"\n")
             finally:
                 os._exit(70)
         self.descriptor = kernel.process_descriptor(self.process)
@@ -107,7 +107,7 @@ class Cell:
         else:
             os.chdir(self._folder or "/")
         os.setsid()
-        self.control.send(b'["started",%d]' % os.getpid())
+        self.control.send(b'["started",%d]\n' % os.getpid())
         kernel.die_with_parent()
         os.dup2(channel.fileno(), _CHANNEL)
         os.closerange(_CHANNEL + 1, _MOST_DESCRIPTORS)
@@ -135,7 +135,7 @@ class Cell:
         if self.descriptor is not None:
             os.close(self.descriptor)
         with contextlib.suppress(OSError):
-            self.control.send(json.dumps(["gone", status]).encode())
+            self.control.send(json.dumps(["gone", status]).encode() + b"\n")
         self.control.close()
 
     def _kill_orphans(self, others: set[int]) -> None:

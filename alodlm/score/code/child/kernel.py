@@ -9,16 +9,20 @@ import contextlib
 import ctypes
 import os
 import platform
+import random
 import signal
+import socket
 import sys
 
 LINUX = sys.platform.startswith("linux")
+MESSAGES = socket.SOCK_SEQPACKET if LINUX else socket.SOCK_STREAM
 _CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}.get(platform.machine())
 _NEW_NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000  # user, pid, mount, ipc
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC = 2, 4, 4096, 16384
 # PyDLL keeps the interpreter lock, so that a raw clone leaves it held by the one thread of the child.
 _LIBC = ctypes.PyDLL(None, use_errno=True) if LINUX else None
+_HAS_CHILDREN_FILE = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 _CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)
 _NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
@@ -69,7 +73,10 @@ def fork(namespaces: bool) -> int:
     if _LIBC is None or _CLONE_NUMBER is None:
         if namespaces:
             raise OSError("no namespaces here")
-        return os.fork()
+        if child := os.fork():
+            return child
+        random.seed(0)  # Python reseeds after a fork of its own
+        return 0
     flags = (_NEW_NAMESPACES if namespaces else 0) | signal.SIGCHLD
     child = _LIBC.syscall(_CLONE_NUMBER, flags, 0, 0, 0, 0)
     if child < 0:
@@ -117,11 +124,23 @@ def mount_bind(source: bytes, target: bytes) -> None:
 
 def children(process: int) -> list[int]:
     """Return the living children of a process, as far as /proc tells."""
+    if not _HAS_CHILDREN_FILE:
+        return _children_by_search(process)
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{process}/task"):
             with contextlib.suppress(OSError, ValueError), open(f"/proc/{process}/task/{task}/children") as file:
                 found += map(int, file.read().split())
+    return found
+
+
+def _children_by_search(process: int) -> list[int]:
+    """Find children through every process's parent, where the kernel keeps no list."""
+    found = []
+    for entry in os.listdir("/proc") if LINUX else []:
+        with contextlib.suppress(OSError, ValueError), open(f"/proc/{int(entry)}/stat") as file:
+            if int(file.read().rpartition(")")[2].split()[1]) == process:
+                found.append(int(entry))
     return found
 
 

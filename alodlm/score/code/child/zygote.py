@@ -59,7 +59,7 @@ def _moved_up(connection: socket.socket) -> socket.socket:
 
 def _can_nest(settings: Settings) -> bool:
     """Try whether a cell can have namespaces of its own."""
-    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    here, there = socket.socketpair(socket.AF_UNIX, kernel.MESSAGES)
     _, channel = socket.socketpair()
     try:
         cell = Cell(settings, there, channel, lambda _: None)
