@@ -34,8 +34,8 @@ RUN_FORMAT = 1
 _PACKAGES = (
     "alodlm-eval", "torch", "transformers", "accelerate", "safetensors", "numpy", "sympy", "latex2sympy2", "evalplus",
 )  # fmt: skip
-# What may differ between a run and its continuation without making it another run.
-_FREE_TO_CHANGE = frozenset({"started_at", "versions"})
+# What may differ between a run and its continuation without making it another run: circumstances, not settings.
+_FREE_TO_CHANGE = frozenset({"started_at", "versions", "candidate.protocol.threads"})
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
@@ -171,8 +171,9 @@ def _check_same_run(folder: RunFolder, manifest: dict[str, Any]) -> None:
 def _differences(before: Any, now: Any, where: str) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(now, dict):
         for name in sorted(before.keys() | now.keys()):
-            if where or name not in _FREE_TO_CHANGE:
-                yield from _differences(before.get(name), now.get(name), f"{where}.{name}" if where else name)
+            place = f"{where}.{name}" if where else name
+            if place not in _FREE_TO_CHANGE:
+                yield from _differences(before.get(name), now.get(name), place)
     elif before != now:
         yield f"{where} was {before!r}, is {now!r}"
 

@@ -26,12 +26,13 @@ ANSWERS = {"1+1": "The answer is 2.", "say hi": "<think>hm</think> hi", "2+2": "
 class ScriptedCandidate:
     """Answers from a table; counts what was asked of it and can fail on the way."""
 
-    def __init__(self, answers=ANSWERS, fails_at=None, q=0.5):
-        self.answers, self.fails_at, self.q = answers, fails_at, q
+    def __init__(self, answers=ANSWERS, fails_at=None, q=0.5, threads=2):
+        self.answers, self.fails_at, self.q, self.threads = answers, fails_at, q, threads
         self.calls = []
 
     def describe(self):
         protocol = {"engine": "scripted", "decode": {"q": self.q}, "precision": "fp32", "device": "cpu", "gpu": None}
+        protocol["threads"] = self.threads
         return {"identity": "abc", "protocol": protocol}
 
     def check(self, tasks):
@@ -104,7 +105,7 @@ def test_an_interrupted_run_continues_where_it_stopped(tasks, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         evaluate_candidate(ScriptedCandidate(fails_at="2+2"), tasks, parts)
     assert not (parts / "predictions.jsonl").exists()
-    candidate = ScriptedCandidate()
+    candidate = ScriptedCandidate(threads=1)
     evaluate_candidate(candidate, tasks, parts, options=RunOptions(resume=True))
     assert candidate.calls == ["check", "load", "warm_up", "2+2", "which?"]
     assert (parts / "predictions.jsonl").read_bytes() == (whole / "predictions.jsonl").read_bytes()
