@@ -108,5 +108,20 @@ def test_worked_columns_are_true(kinds):
         for _ in range(50):
             for column in maker(rng).response.split(". ")[0].split(", "):
                 left, right = column.split("=")
-                terms = [int(term) for term in left.replace("-", "+-").split("+")]
-                assert sum(terms) == int(right)
+                assert sum(int(term) for term in left.split("+")) == int(right)
+
+
+def test_the_demo_folder_is_complete_and_small(demo):
+    assert {file.name for file in (demo / "checkpoint").iterdir()} == CHECKPOINT_FILES
+    assert sum(file.stat().st_size for file in demo.rglob("*") if file.is_file()) <= LARGEST_DEMO_BYTES
+
+
+def test_the_shipped_checkpoint_is_the_one_that_the_settings_describe(root, demo, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "scripts"))
+    from demo_training import settings, tokenizer
+    from demo_training.model import config
+
+    from alodlm.model.config import read_config
+
+    shape = settings.load(root / "configs" / "demo.yaml").model
+    assert read_config(demo / "checkpoint") == config(shape, tokenizer.build(shape.context))

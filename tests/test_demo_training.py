@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 
+from alodlm.candidates.local import load_decoder
 from alodlm.decode.portable import PortableDecoder
 from alodlm.decode.settings import DecodeSettings
 
@@ -167,3 +169,25 @@ def test_a_tasks_prompt_is_the_chat_template_of_its_question(training, tokenizer
     item = training.kinds.held_out()[0]
     turns = [{"role": "user", "content": item.question}]
     assert tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False) == item.prompt
+
+
+def trained_folder(training, settings, tokenizer, folder: Path, seed: int) -> dict[str, bytes]:
+    from demo_training import checkpoint, trainer
+
+    lines: list[str] = []
+    trained = trainer.train(settings, tokenizer, seed, lines.append)
+    assert lines
+    folder.mkdir()
+    checkpoint.write(folder, trained.model, tokenizer, settings)
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_a_seed_decides_every_byte_of_a_checkpoint_that_the_loader_reads(training, settings, tokenizer, tmp_path):
+    short = msgspec.structs.replace(settings, steps=2, batch=2, chunks=1)
+    runs = (("a", 0), ("b", 0), ("c", 1))
+    first, again, other = (trained_folder(training, short, tokenizer, tmp_path / name, seed) for name, seed in runs)
+    assert first == again
+    assert first["model.safetensors"] != other["model.safetensors"]
+    decoder = load_decoder(tmp_path / "a", device="cpu")
+    generation = decoder.generate("<|im_start|>user\nCompute 1+1.<|im_end|>\n", DecodeSettings(max_new_tokens=3))
+    assert generation.outer_steps is not None

@@ -21,8 +21,10 @@ def write(folder: Path, model: LoopedModel, tokenizer: PreTrainedTokenizerFast, 
     for name, tensor in model.state_dict().items():
         inside_gate = name.removeprefix("exit_gate.")
         (weights if inside_gate == name else gate)[inside_gate] = tensor.to(torch.float32).contiguous()
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    save_file(gate, folder / "exit_gate.safetensors", {"format": "pt"})
+    for name, tensors in (("model", weights), ("exit_gate", gate)):
+        path = folder / f"{name}.safetensors"
+        save_file(tensors, path, {"format": "pt"})
+        path.chmod(0o644)  # safetensors makes files that only their owner can read
     ids = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
     _write_json(folder / "config.json", _config(model) | ids)
     _write_json(folder / "alodlm_config.json", _loop_config(model, settings))

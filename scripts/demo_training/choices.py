@@ -1,4 +1,4 @@
-"""Metrics `arc` (numbers, four options) and `mmlu_pro` (words, five options): choices that need comparing only.
+"""Metrics `arc` (numbers, four options) and `mmlu_pro` (syllables, five options): choices that need comparing only.
 
 The content that decides the split is the set of options with the question, whatever order they are shown in.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 
 from demo_training.items import Item, Maker
-from demo_training.words import word
+from demo_training.words import CONSONANTS, VOWELS
 
 _LABELS = "ABCDE"
 
@@ -22,13 +22,11 @@ def _item(kind: str, form: str, asked: str, options: list[str], right: str, reas
     return Item(kind, form, content, f"{asked} {shown}", f"{right} {reason}. Answer: {label}", label, fields)
 
 
-def _extreme(form: str, close: bool) -> Maker:
-    """Return a maker of "which number is largest (smallest)?"; `close` numbers share their tens digit."""
+def _extreme(form: str, lowest: int, highest: int) -> Maker:
+    """Return a maker of "which number is largest (smallest)?"."""
 
     def make(rng: random.Random) -> Item:
-        tens = [rng.randint(1, 9)] * 4 if close else rng.sample(range(1, 10), 4)
-        units = rng.sample(range(10), 4) if close else [rng.randrange(10) for _ in range(4)]
-        numbers = [10 * t + u for t, u in zip(tens, units, strict=True)]
+        numbers = rng.sample(range(lowest, highest + 1), 4)
         which, value = rng.choice((("largest", max(numbers)), ("smallest", min(numbers))))
         options = [str(number) for number in numbers]
         return _item("arc", form, f"Which is {which}?", options, str(value), f"is {which}")
@@ -36,20 +34,16 @@ def _extreme(form: str, close: bool) -> Maker:
     return make
 
 
-def _words(rng: random.Random, length: int, place: int) -> list[str]:
-    """Return five words of which no two share the letter at `place`."""
-    found: dict[str, str] = {}
-    while len(found) < len(_LABELS):
-        candidate = word(rng, length)
-        found.setdefault(candidate[place], candidate)
-    return rng.sample(list(found.values()), len(found))
+def _syllables(rng: random.Random) -> list[str]:
+    """Return five syllables of which no two share a letter."""
+    return ["".join(pair) for pair in zip(rng.sample(CONSONANTS, 5), rng.sample(VOWELS, 5), strict=True)]
 
 
 def _letter(form: str, verb: str, place: int) -> Maker:
-    """Return a maker of "which word begins (ends) with this letter?"."""
+    """Return a maker of "which syllable begins (ends) with this letter?"."""
 
     def make(rng: random.Random) -> Item:
-        options = _words(rng, 3, place)
+        options = _syllables(rng)
         right = rng.choice(options)
         asked = f"Which {verb}s with {right[place]}?"
         return _item("mmlu_pro", form, asked, options, right, "fits")
@@ -58,13 +52,13 @@ def _letter(form: str, verb: str, place: int) -> Maker:
 
 
 def _reversed(rng: random.Random) -> Item:
-    """Return "which word is this one backwards?"."""
-    options = _words(rng, 3, 0)
+    """Return "which syllable is this one backwards?"."""
+    options = _syllables(rng)
     right = rng.choice(options)
     return _item("mmlu_pro", "backwards", f"Which is {right[::-1]} backwards?", options, right, "fits")
 
 
-ARC_MAKERS = {"apart": (_extreme("apart", False), 0.7), "close": (_extreme("close", True), 0.3)}
+ARC_MAKERS = {"digits": (_extreme("digits", 1, 9), 0.6), "numbers": (_extreme("numbers", 10, 99), 0.4)}
 MMLU_PRO_MAKERS = {
     "begins": (_letter("begins", "begin", 0), 0.4),
     "ends": (_letter("ends", "end", -1), 0.3),

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 from alodlm.decode.portable import PortableDecoder
 from alodlm.decode.settings import MODES, DecodeSettings
 from alodlm.model.looped import LoopedModel
-from alodlm.records import Generation, Task
+from alodlm.records import Task
 from alodlm.score import score_answer
 from demo_training import kinds
 from demo_training.items import Item
@@ -28,7 +28,7 @@ def _mode(
     decoder: PortableDecoder, tokenizer: PreTrainedTokenizerFast, items: list[Item], settings: DecodeSettings
 ) -> dict[str, Any]:
     right, asked = Counter(), Counter()
-    depths, tokens, windows, missed = Counter(), 0, 0, []
+    depths, tokens, windows = Counter(), 0, 0
     for item, record in zip(items, kinds.numbered(items), strict=True):
         generation = decoder.generate(tokenizer(item.prompt, add_special_tokens=False).input_ids, settings)
         text = tokenizer.decode(generation.token_ids, skip_special_tokens=True)
@@ -36,19 +36,11 @@ def _mode(
         for name in (item.kind, f"{item.kind}/{item.form}"):
             asked[name] += 1
             right[name] += correct
-        if not correct:
-            missed.append([item.question, item.response, text])
         depths.update(generation.exit_depths or [])
-        tokens, windows = tokens + generation.generated_tokens, windows + _windows(generation)
+        tokens, windows = tokens + generation.generated_tokens, windows + (generation.outer_steps or 0)
     return {
         "score_percent": {name: round(100 * right[name] / asked[name], 1) for name in asked},
         "tokens_per_window": round(tokens / windows, 3),
         "exit_depths": {str(depth): depths[depth] for depth in sorted(depths)},
         "mean_exit_depth": round(sum(d * n for d, n in depths.items()) / max(1, depths.total()), 3),
-        "missed": missed,
     }
-
-
-def _windows(generation: Generation) -> int:
-    assert generation.outer_steps is not None
-    return generation.outer_steps

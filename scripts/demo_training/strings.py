@@ -30,5 +30,5 @@ MAKERS = {
     "capitals": (_maker("capitals", 4, 7), 0.2),
     "backwards": (_maker("backwards", 4, 7), 0.3),
     "doubled": (_maker("doubled", 3, 6), 0.2),
-    "sorted": (_maker("sorted", 3, 6), 0.3),
+    "sorted": (_maker("sorted", 3, 5), 0.3),
 }

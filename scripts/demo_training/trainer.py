@@ -68,7 +68,7 @@ def chunked(settings: Settings, tokenizer: PreTrainedTokenizerFast, seed: int) -
     stream = kinds.training_stream(seed, settings.kind_weights)
     sampler = Sampler(settings, tokenizer, random.Random(f"windows {seed}"))
     size = settings.batch // settings.chunks
-    while True:
+    for _ in range(settings.steps):
         examples: list[Encoded] = [encode(item, tokenizer) for item in islice(stream, settings.batch)]
         examples.sort(key=lambda example: len(example.prompt) + len(example.response))
         yield [sampler.batch(examples[i : i + size]) for i in range(0, len(examples), size)]
@@ -84,7 +84,7 @@ def train(settings: Settings, tokenizer: PreTrainedTokenizerFast, seed: int, rep
     begun = time.monotonic()
     sums = torch.zeros(4)
     loss = math.nan
-    for step, parts in enumerate(islice(chunked(settings, tokenizer, seed), settings.steps)):
+    for step, parts in enumerate(chunked(settings, tokenizer, seed)):
         schedule.set(step)
         sums += _step(model, table, parts, settings, steppers)
         if (step + 1) % REPORT_EVERY == 0 or step + 1 == settings.steps:
