@@ -20,6 +20,7 @@ from alodlm.records import FieldError
 from alodlm.rows import parse_object
 
 _DIGEST_BYTES = 16
+_BLOCK = 1 << 16  # rows compared at once: what a comparison needs besides stays small
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -63,8 +64,8 @@ class RowIndex:
 
     @property
     def digests(self) -> np.ndarray:
-        """The digests of all rows in file order, dtype S16."""
-        return np.frombuffer(bytes(self._digests), dtype=f"S{_DIGEST_BYTES}")
+        """The digests of all rows in file order, dtype S16: a view, so no row may be added while it is in use."""
+        return np.frombuffer(self._digests, dtype=f"S{_DIGEST_BYTES}")
 
     def _sorting(self) -> np.ndarray:
         if self._order is None:
@@ -74,20 +75,26 @@ class RowIndex:
 
     def repeats(self) -> list[tuple[int, int]]:
         """Return `(first, again)` row numbers (from 0) of every repeated key, in file order of `again`."""
-        order = self._sorting()
-        ordered = self.digests[order]
-        same = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-        starts = np.searchsorted(ordered, ordered[same])
-        return sorted(((int(order[s]), int(order[i])) for s, i in zip(starts, same, strict=True)), key=lambda p: p[1])
+        order, digests = self._sorting(), self.digests
+        found: list[tuple[int, int]] = []
+        for start in range(0, len(order), _BLOCK):
+            ordered = digests[order[start : start + _BLOCK + 1]]
+            for at in np.flatnonzero(ordered[1:] == ordered[:-1]) + start + 1:
+                first = order[np.searchsorted(digests, digests[order[at]], sorter=order)]
+                found.append((int(first), int(order[at])))
+        return sorted(found, key=lambda pair: pair[1])
 
     def positions(self, digests: np.ndarray) -> np.ndarray:
-        """Return for each digest the number of the row that has it, or -1."""
-        order = self._sorting()
+        """Return for each digest the number of the row that has it, or -1; dtype int32."""
+        order, mine = self._sorting(), self.digests
+        result = np.full(len(digests), -1, dtype=np.int32)
         if not len(order):
-            return np.full(len(digests), -1)
-        mine = self.digests
-        at = order[np.minimum(np.searchsorted(mine, digests, sorter=order), len(order) - 1)].astype(np.int64)
-        return np.where(mine[at] == digests, at, -1)
+            return result
+        for start in range(0, len(digests), _BLOCK):
+            wanted = digests[start : start + _BLOCK]
+            at = order[np.minimum(np.searchsorted(mine, wanted, sorter=order), len(order) - 1)]
+            result[start : start + _BLOCK] = np.where(mine[at] == wanted, at.astype(np.int64), -1)
+        return result
 
     def rows(self, positions: np.ndarray | None = None) -> Iterator[bytes]:
         """Yield raw rows: those at `positions`, in that order, or all in file order."""

@@ -37,9 +37,9 @@ class TaskFile:
         self.metrics: set[str] = set()
         self._taken = bytearray()
         index, self.sha256 = read_index(path, "task file", self._check, next_step=_NEXT)
-        self._positions = np.flatnonzero(np.frombuffer(bytes(self._taken), dtype=np.uint8))
+        self._positions = np.flatnonzero(np.frombuffer(self._taken, dtype=np.uint8)).astype(np.uint32)
         self._index = index
-        self.digests = index.digests[self._positions]
+        self.digests = index.digests if len(self._positions) == len(index) else index.digests[self._positions]
         self.manifest = _read_sidecar(path, self.sha256)
 
     def _check(self, row: dict[str, Any]) -> tuple[str, str]:

@@ -72,16 +72,22 @@ def measure_memory(few: int, many: int) -> dict[str, Any]:
     peaks = []
     for rows in (few, many):
         with tempfile.TemporaryDirectory() as folder:
-            # The key orders of the two files are opposite: the hardest case for the index.
-            write(Path(folder), (short_answer() for _ in range(rows)), reverse=True)
+            write_short_answers(Path(folder), rows)
             peaks.append(rescore(Path(folder), "run")[1])
     slope = (peaks[1] - peaks[0]) / (many - few)
     return {"benchmark": "rescoring-memory", "rows": [few, many], "peak_bytes": peaks, "bytes_per_row": slope}
 
 
-def short_answer() -> Pair:
-    """Return a task that costs next to nothing to score."""
-    return {"metric": "exact", "prompt": "p", "answer": "x"}, "x"
+def write_short_answers(folder: Path, rows: int) -> None:
+    """Write tasks that cost next to nothing to score, the predictions in opposite order: the index's hardest case.
+
+    Line by line: what this process holds when it starts the command would count as the command's own peak.
+    """
+    fields = {"metric": "exact", "prompt": "p", "answer": "x"}
+    with (folder / "tasks.jsonl").open("w") as tasks, (folder / "predictions.jsonl").open("w") as predictions:
+        for number in range(rows):
+            tasks.write(task_line(number, fields))
+            predictions.write(prediction_line(rows - 1 - number, fields, "x"))
 
 
 def real_answers(data: Path) -> list[Pair]:
@@ -112,16 +118,23 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def write(folder: Path, pairs: Iterable[Pair], *, reverse: bool = False) -> None:
+def write(folder: Path, pairs: Iterable[Pair]) -> None:
     """Write tasks.jsonl and predictions.jsonl."""
     with (folder / "tasks.jsonl").open("w") as tasks, (folder / "predictions.jsonl").open("w") as predictions:
         for number, (fields, text) in enumerate(pairs):
-            key = {"benchmark": fields["metric"], "id": number}
-            tasks.write(json.dumps(key | fields) + "\n")
-            predictions.write(json.dumps(key | {"text": text, "generated_tokens": 1, "wall_seconds": 1.0}) + "\n")
-    if reverse:
-        lines = (folder / "predictions.jsonl").read_text().splitlines(keepends=True)
-        (folder / "predictions.jsonl").write_text("".join(reversed(lines)))
+            tasks.write(task_line(number, fields))
+            predictions.write(prediction_line(number, fields, text))
+
+
+def task_line(number: int, fields: dict[str, Any]) -> str:
+    """Return a line of a task file."""
+    return json.dumps({"benchmark": fields["metric"], "id": number} | fields) + "\n"
+
+
+def prediction_line(number: int, fields: dict[str, Any], text: str) -> str:
+    """Return the line of a predictions file that answers a task."""
+    key = {"benchmark": fields["metric"], "id": number}
+    return json.dumps(key | {"text": text, "generated_tokens": 1, "wall_seconds": 1.0}) + "\n"
 
 
 def rescore(folder: Path, name: str) -> tuple[float, int]:
