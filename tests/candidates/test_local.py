@@ -185,7 +185,9 @@ def test_after_warming_up_the_first_generation_allocates_nothing(checkpoint):
 def test_warming_up_fits_a_context_that_is_smaller_than_the_warm_up(checkpoint):
     values = json.loads((checkpoint / "config.json").read_text())
     (checkpoint / "config.json").write_text(json.dumps(values | {"max_position_embeddings": 9}))
-    LocalCandidate(checkpoint, DecodeSettings(window_size=16), device="cpu").warm_up()
+    candidate = LocalCandidate(checkpoint, DecodeSettings(window_size=16), device="cpu")
+    candidate.warm_up()
+    assert candidate.decoder._decoder._cache.capacity <= 9
 
 
 def test_a_model_config_file_and_a_device_map_reach_the_loader(checkpoint, tmp_path):

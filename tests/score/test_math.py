@@ -124,7 +124,8 @@ def test_a_plain_number_is_scored_without_importing_sympy() -> None:
         "assert score(task, 'So he has 1024 eggs.\\n#### 1024').correct\n"
         "assert not {'sympy', 'mpmath', 'latex2sympy2', 'torch'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.shared
