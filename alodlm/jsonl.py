@@ -107,22 +107,27 @@ class RowIndex:
 
 
 def read_index(
-    path: Path, what: str, check: Callable[[dict[str, Any]], tuple[str, str]], *, next_step: str
+    path: Path,
+    what: str,
+    check: Callable[[dict[str, Any]], tuple[str, str]],
+    *,
+    next_step: str,
+    parse: Callable[[bytes], dict[str, Any]] = parse_object,
 ) -> tuple[RowIndex, str]:
     """Read and check every line; return the index and the file's SHA-256.
 
-    `check` returns a row's key or raises `FieldError`. Every bad line and repeated key is reported in one
+    `parse` reads a line, `check` returns its key; both raise `FieldError`. Every bad line and repeated key is reported
     `InputError`: the first 20, and the count.
     """
     index, numbers, problems = RowIndex(path), array("Q"), []
     digest, offset = hashlib.sha256(), 0
-    with open_input(path, what, next_step) as file:
+    with open_input(path, what, "check the path") as file:
         for number, raw in enumerate(file, 1):
             digest.update(raw)
             line = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
             if line.strip():
                 try:
-                    index.add(check(parse_object(line)), offset)
+                    index.add(check(parse(line)), offset)
                     numbers.append(number)
                 except FieldError as error:
                     problems.append(f"line {number}, {error.field}: {error.rule}; got {shown(error.value)}")

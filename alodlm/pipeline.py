@@ -107,6 +107,7 @@ def rescore(
         "precision": None,
         "device": None,
         "gpu": None,
+        "threads": None,
         "timing": "as supplied with the predictions",
         "input_sha256": tasks.sha256,
         "predictions_sha256": sha256,
@@ -160,7 +161,10 @@ def _check_same_run(folder: RunFolder, manifest: dict[str, Any]) -> None:
     before = folder.read_manifest()
     if before is None:
         return
-    differences = list(_differences(before, manifest, ""))
+    differences = list(_differences(before, manifest))
+    if ("candidate" in before) != ("candidate" in manifest):
+        kinds = ("scored stored predictions", "generated its answers")
+        differences = [f"that run {kinds['candidate' in before]}, this one {kinds['candidate' in manifest]}"]
     if differences:
         rule = "holds another run; these differ: " + "; ".join(differences)
         raise InputError(
@@ -168,7 +172,7 @@ def _check_same_run(folder: RunFolder, manifest: dict[str, Any]) -> None:
         )
 
 
-def _differences(before: Any, now: Any, where: str) -> Iterator[str]:
+def _differences(before: Any, now: Any, where: str = "") -> Iterator[str]:
     if isinstance(before, dict) and isinstance(now, dict):
         for name in sorted(before.keys() | now.keys()):
             place = f"{where}.{name}" if where else name

@@ -5,7 +5,6 @@ Supplied token counts, timing and unknown fields come through unchanged; what a 
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,12 @@ import numpy as np
 from alodlm.errors import problem_list
 from alodlm.jsonl import RowIndex, read_index
 from alodlm.records import FieldError, Score, Task
-from alodlm.rows import parse_object
+from alodlm.rows import parse_object, parse_strict_object
 from alodlm.tasks import TaskFile
 
 _NEXT = "give one prediction for every task, each with benchmark, id, text, generated_tokens and wall_seconds"
+_MOST_SECONDS = 1e9
+_MOST_TOKENS = 1 << 53
 _WRITTEN_HERE = frozenset(
     {"benchmark", "id", "metric", "text", "correct", "extracted", "extraction_rule", "failure", "judgements"}
 )
@@ -36,10 +37,12 @@ def check_row(row: dict[str, Any]) -> tuple[str, str]:
             raise FieldError(name, "is required", sorted(row)[:12])
         if not isinstance(row[name], kinds) or isinstance(row[name], bool):
             raise FieldError(name, rule, row[name])
-    if row["generated_tokens"] < 0:
-        raise FieldError("generated_tokens", "must be a whole number >= 0", row["generated_tokens"])
-    if not (row["wall_seconds"] > 0 and math.isfinite(row["wall_seconds"])):
-        raise FieldError("wall_seconds", "must be a finite number > 0", row["wall_seconds"])
+    if not 0 <= row["generated_tokens"] <= _MOST_TOKENS:
+        raise FieldError(
+            "generated_tokens", "must be a whole number >= 0 that a file can hold", row["generated_tokens"]
+        )
+    if not 0 < row["wall_seconds"] <= _MOST_SECONDS:
+        raise FieldError("wall_seconds", "must be a finite number > 0, in seconds", row["wall_seconds"])
     return row["benchmark"], str(row["id"])
 
 
@@ -49,7 +52,7 @@ def read_predictions(path: Path, tasks: TaskFile) -> tuple[RowIndex, np.ndarray,
     Returns the file's index, for each task the number of its row (shape `[tasks]`), and the file's SHA-256. Where
     the tasks are limited, predictions for the rest of the task file are passed over.
     """
-    index, sha256 = read_index(path, "predictions file", check_row, next_step=_NEXT)
+    index, sha256 = read_index(path, "predictions file", check_row, next_step=_NEXT, parse=parse_strict_object)
     positions = index.positions(tasks.digests)
     missing = np.flatnonzero(positions < 0)
     extra = np.flatnonzero(tasks.index.positions(index.digests) < 0)

@@ -6,7 +6,9 @@ Field rules live here beside the fields; reading files and wording the errors is
 from __future__ import annotations
 
 import ast
+import keyword
 import math
+import warnings
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +19,9 @@ METRICS = (*sorted(CHOICE_METRICS), "math", "exact", "python_tests", "evalplus",
 FAILURES = (
     "no_answer", "wrong", "timeout", "memory", "crashed", "compile_error", "scorer_timeout", "candidate_error",
 )  # fmt: skip
+
+
+_MOST_SECONDS = 86_400.0
 
 
 class FieldError(ValueError):
@@ -55,12 +60,20 @@ class CodeSuite(Struct, frozen=True, omit_defaults=True):
             [*lengths, len(self.reference_seconds)],
         )
         for seconds in self.reference_seconds:
-            _require(math.isfinite(seconds) and seconds >= 0, "reference_seconds", "must be finite and >= 0", seconds)
+            usable = 0 <= seconds <= _MOST_SECONDS
+            _require(usable, "reference_seconds", "must be finite and >= 0, and at most a day", seconds)
 
     def _length(self, name: str) -> int:
         plain, literal = getattr(self, name), getattr(self, f"{name}_literal")
-        _require((plain is None) != (literal is None), "suites", f"needs either {name} or {name}_literal", None)
-        return len(plain) if plain is not None else len(parse_literals(literal, f"{name}_literal"))
+        both = sorted(one for one in (name, f"{name}_literal") if getattr(self, one) is not None)
+        _require(len(both) == 1, name, f"give either {name} or {name}_literal", both)
+        if plain is not None:
+            return len(plain)
+        values = parse_literals(literal, f"{name}_literal")
+        if name == "inputs":
+            listed = all(isinstance(value, (list, tuple)) for value in values)
+            _require(listed, "inputs_literal", "each input must be a list of arguments", literal)
+        return len(values)
 
     def arguments(self) -> list[Any]:
         """Return the argument list of every test."""
@@ -77,8 +90,8 @@ def parse_literals(literal: str | list[str] | None, field: str) -> list[Any]:
         value = ast.literal_eval(literal) if isinstance(literal, str) else [ast.literal_eval(x) for x in literal or []]
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError) as error:
         raise FieldError(field, f"must be a Python literal ({type(error).__name__})", literal) from None
-    _require(isinstance(value, (list, tuple)), field, "must be a Python literal list", literal)
-    return list(value)
+    _require(isinstance(value, list), field, "must be a Python literal list", literal)
+    return value
 
 
 class CodeTests(Struct, frozen=True, omit_defaults=True):
@@ -118,6 +131,10 @@ class Task(Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _require(self.benchmark.strip() != "", "benchmark", "must not be empty", self.benchmark)
         _require(str(self.id).strip() != "", "id", "must not be empty", self.id)
+        for name, text in (("benchmark", self.benchmark), ("id", str(self.id))):
+            _require(text.isprintable(), name, "must not hold control characters or lone surrogates", text)
+        finite = not isinstance(self.id, float) or math.isfinite(self.id)
+        _require(finite, "id", "must be a string or a finite number", self.id)
         _require(self.metric in METRICS, "metric", f"must be one of {', '.join(METRICS)}", self.metric)
         _require(self.prompt != "", "prompt", "must not be empty", self.prompt)
         if self.metric in CHOICE_METRICS:
@@ -125,20 +142,33 @@ class Task(Struct, frozen=True, omit_defaults=True):
         elif self.metric in ("math", "exact"):
             _require(self.reference.strip() != "", "answer", f"is required for metric {self.metric}", self.answer)
         elif self.metric == "python_tests":
-            _require(bool((self.tests or "").strip()), "tests", "is required for metric python_tests", self.tests)
-            usable = math.isfinite(self.timeout_seconds) and self.timeout_seconds > 0
-            _require(usable, "timeout_seconds", "must be finite and > 0", self.timeout_seconds)
+            self._check_tests()
         elif self.metric == "evalplus":
             _require(self.code_tests is not None, "code_tests", "is required for metric evalplus", self.code_tests)
+
+    def _check_tests(self) -> None:
+        _require(bool((self.tests or "").strip()), "tests", "is required for metric python_tests", self.tests)
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                ast.parse(self.tests)
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            rule = f"must be a Python program ({type(error).__name__}: {error})"
+            raise FieldError("tests", rule, self.tests) from None
+        usable = 0 < self.timeout_seconds <= _MOST_SECONDS
+        _require(usable, "timeout_seconds", "must be finite and > 0, and at most a day", self.timeout_seconds)
+        name = self.entry_point
+        named = name is None or (name.isidentifier() and not keyword.iskeyword(name))
+        _require(named, "entry_point", "must be a Python identifier", name)
 
     def _check_options(self) -> None:
         options = self.options
         _require(bool(options), "available_options", "must not be empty", options)
         _require(len(set(options)) == len(options), "available_options", "labels must differ", options)
-        good = all(label.isalnum() and len(label) <= 2 for label in options)
+        good = all(label.isdigit() or (label.isalpha() and len(label) == 1) for label in options)
         _require(good, "available_options", "labels are letters or digits", options)
+        _require(self.answer is not None, "answer", f"is required for metric {self.metric}", self.answer)
         rule = f"must be one of available_options ({', '.join(options)})"
-        _require(self.answer is not None and self.reference in options, "answer", rule, self.answer)
+        _require(self.reference in options, "answer", rule, self.answer)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -14,9 +15,25 @@ _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """Parse one line as a JSON object without repeated keys; a `FieldError` says what is wrong."""
+    """Parse one line as a JSON object without repeated keys; a `FieldError` says what is wrong.
+
+    NaN and Infinity, which Python writes although they are no JSON, are read: test inputs may hold them.
+    """
+    return _parsed(raw, None)
+
+
+def parse_strict_object(raw: bytes) -> dict[str, Any]:
+    """Parse one line as `parse_object` does, but refuse NaN and Infinity: what is read here is written again."""
+    return _parsed(raw, _refuse_constant)
+
+
+def _refuse_constant(name: str) -> float:
+    raise FieldError("line", "must be JSON, which has no such number", name)
+
+
+def _parsed(raw: bytes, constant: Callable[[str], float] | None) -> dict[str, Any]:
     try:
-        row = json.loads(raw.decode("utf-8"), object_pairs_hook=_without_repeats)
+        row = json.loads(raw.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise FieldError("line", f"must be UTF-8 (byte {error.start + 1} is not)", raw[:80]) from None
     except RecursionError:
@@ -58,8 +75,9 @@ def convert(row: dict[str, Any], record: type) -> Any:
     try:
         return msgspec.convert(row, record)
     except msgspec.ValidationError as error:
-        if isinstance(error.__cause__, FieldError):
-            raise error.__cause__ from None
+        if isinstance(cause := error.__cause__, FieldError):
+            within = f"{match[1]}." if (match := _PATH.search(str(error))) and match[1] else ""
+            raise FieldError(within + cause.field, cause.rule, cause.value) from None
         raise _field_error(row, str(error)) from None
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from alodlm.errors import InputError
 from alodlm.jsonl import RowIndex, fsync_folder
+from alodlm.predictions import check_row
 from alodlm.records import FieldError
 from alodlm.rows import dump_line, parse_object
 
@@ -42,6 +43,16 @@ class RunFolder:
 
     def check_usable(self, *, resume: bool) -> None:
         """Refuse a folder that cannot take this run, before anything is loaded."""
+        try:
+            self._check_usable(resume)
+        except OSError as error:
+            raise self._cannot_be_made(error) from None
+
+    def _cannot_be_made(self, error: OSError) -> InputError:
+        rule = f"cannot be made: {error.strerror}"
+        return InputError(f"output folder {self.root}", rule, next_step="name another --output folder")
+
+    def _check_usable(self, resume: bool) -> None:
         what, another = f"output folder {self.root}", "name another --output folder"
         if self.root.exists() and not self.root.is_dir():
             raise InputError(what, "must be a folder; it is a file", next_step=another)
@@ -58,8 +69,11 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Make the folder and hold it for this process; the lock ends with the process, however it ends."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.root, os.O_RDONLY)
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.root, os.O_RDONLY)
+        except OSError as error:
+            raise self._cannot_be_made(error) from None
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,9 +108,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         temporary.replace(path)
         fsync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise _named(error, path) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _named(error: OSError, path: Path) -> OSError:
+    """Return the error with the file it is about, which a failed write does not tell."""
+    return error if error.filename else OSError(error.errno, error.strerror, str(path))
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
@@ -145,11 +167,11 @@ class Journal:
             while written < len(data):
                 written += os.write(self._handle, data[written:])
             os.fsync(self._handle)
-        except OSError:
+        except OSError as error:
             # A full disk may have taken half a row; a resume would drop it, but not everyone reads with that.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._handle, self._end)
-            raise
+            raise _named(error, self.path) from None
         self.index.add(key, self._end)
         self._end += len(data)
 
@@ -165,8 +187,4 @@ class Journal:
 def _journal_key(raw: bytes) -> tuple[str, str]:
     if not raw.endswith(b"\n"):
         raise FieldError("line", "has no end", raw[:40])
-    row = parse_object(raw)
-    for name in ("benchmark", "id", "text"):
-        if name not in row:
-            raise FieldError(name, "is required", sorted(row))
-    return row["benchmark"], str(row["id"])
+    return check_row(parse_object(raw))

@@ -134,7 +134,7 @@ def test_resume_refuses_another_setting_and_names_it(tasks, tmp_path):
 
 def test_a_run_is_not_taken_up_as_a_rescoring(tasks, tmp_path):
     evaluate_candidate(ScriptedCandidate(), tasks, tmp_path / "run")
-    with pytest.raises(InputError, match="predictions_sha256"):
+    with pytest.raises(InputError, match="that run generated its answers, this one scored stored predictions"):
         rescore(tmp_path / "run" / "predictions.jsonl", tasks, tmp_path / "run", options=RunOptions(resume=True))
 
 
@@ -224,12 +224,14 @@ def test_missing_and_extra_predictions_are_listed_and_counted(tasks, tmp_path):
 
 BAD_PREDICTIONS = [
     ({"text": None}, "text: must be a string"),
-    ({"generated_tokens": -1}, "generated_tokens: must be a whole number >= 0; got -1"),
+    ({"generated_tokens": -1}, "generated_tokens: must be a whole number >= 0 that a file can hold; got -1"),
+    ({"generated_tokens": 10**400}, "generated_tokens: must be a whole number >= 0"),
+    ({"wall_seconds": 10**400}, "wall_seconds: must be a finite number > 0"),
+    ({"note": math.inf}, "line: must be JSON, which has no such number; got 'Infinity'"),
     ({"generated_tokens": 1.5}, "generated_tokens: must be a whole number"),
     ({"generated_tokens": True}, "generated_tokens: must be a whole number"),
-    ({"wall_seconds": 0}, "wall_seconds: must be a finite number > 0; got 0"),
-    ({"wall_seconds": math.nan}, "wall_seconds: must be a finite number > 0; got nan"),
-    ({"wall_seconds": math.inf}, "wall_seconds: must be a finite number > 0; got inf"),
+    ({"wall_seconds": 0}, "wall_seconds: must be a finite number > 0, in seconds; got 0"),
+    ({"wall_seconds": math.nan}, "line: must be JSON, which has no such number; got 'NaN'"),
     ({"wall_seconds": "1"}, "wall_seconds: must be a finite number"),
     ({"id": None}, "id: must be a string or a number"),
 ]
@@ -241,6 +243,15 @@ def test_a_bad_prediction_is_refused_with_its_line(tasks, tmp_path, changes, mes
     with pytest.raises(InputError) as caught:
         rescore(path, tasks, tmp_path / "out")
     assert f"line 2, {message}" in str(caught.value)
+
+
+def test_figures_that_are_none_become_null_and_the_summary_stays_json(tasks, tmp_path):
+    odd = [{"wall_seconds": 5e-324}, {"exit_depths": [1, "a"]}, {"prefill_seconds": 10**400}, {"decode_seconds": -3}]
+    path = supplied(tmp_path, *(prediction(task, **changes) for task, changes in zip(TASKS, odd, strict=True)))
+    rescore(path, tasks, tmp_path / "out")
+    refuse = lambda name: pytest.fail(f"{name} is no JSON")  # noqa: E731
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(), parse_constant=refuse)
+    assert all(part["mean_exit_depth"] is part["prefill_seconds"] is None for part in summary["benchmarks"].values())
 
 
 def test_repeated_predictions_are_refused(tasks, tmp_path):

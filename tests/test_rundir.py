@@ -15,7 +15,7 @@ from alodlm.rundir import Journal, RunFolder, replacing, write_json
 
 
 def row(number, text="x"):
-    return {"benchmark": "B", "id": number, "text": text}
+    return {"benchmark": "B", "id": number, "text": text, "generated_tokens": 1, "wall_seconds": 0.5}
 
 
 def filled(folder, count):

@@ -31,6 +31,7 @@ ENGINE = "pytorch-sdpa-reference"
 TIMING = "prefill and decoding; not loading, warm-up, tokenisation or scoring"
 _PACKAGES = ("torch", "transformers", "safetensors", "accelerate", "huggingface_hub")
 _WARM_UP_PROMPT_TOKENS = 32
+_CORRECT_PROMPTS = "correct or shorten these prompts; --max-new-tokens lowers a budget that does not fit"
 
 
 def require_packages() -> None:
@@ -89,6 +90,9 @@ class LocalDecoder:
         self.checkpoint: Checkpoint = open_checkpoint(folder, config_file)
         self.tokenizer: Tokenizer | None = load_tokenizer(folder, self.checkpoint.config)
         self.stop_ids = stop_ids(folder, self.tokenizer)
+        if (mask := self.checkpoint.config.mask_token_id) in self.stop_ids:
+            rule = "must not be a token that ends a sequence"
+            raise InputError(f"{folder}: mask_token_id", rule, value=mask, next_step="correct alodlm_config.json")
         self._device_map = device_map
         self._decoder: PortableDecoder | None = None
 
@@ -182,7 +186,11 @@ class LocalCandidate:
             else:
                 self._longest = max(self._longest, len(ids) + token_budget(len(ids), self.settings, config))
         if problems:
-            raise problem_list("prompts", problems, next_step="shorten these prompts or lower --max-new-tokens")
+            raise problem_list(
+                "prompts",
+                problems,
+                next_step=_CORRECT_PROMPTS,
+            )
 
     def _encoded(self, task: Task) -> tuple[list[int], str | None]:
         try:

@@ -27,10 +27,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     source = parser.add_argument_group("what to run").add_argument
     source("--model", metavar="FOLDER_OR_ID", help="checkpoint folder, or a Hugging Face model ID")
-    source("--predictions", metavar="JSONL", type=Path, help="score these answers; no model is loaded")
+    source("--predictions", metavar="JSONL", type=_path, help="score these answers; no model is loaded")
     source("--demo", action="store_true", help="use the demo checkpoint and tasks that come with the package")
-    source("--input", metavar="JSONL", type=Path, help="task file")
-    source("--output", metavar="FOLDER", type=Path, help="run folder to write (with --demo: outputs/demo)")
+    source("--input", metavar="JSONL", type=_path, help="task file")
+    source("--output", metavar="FOLDER", type=_path, help="run folder to write (with --demo: outputs/demo)")
     source("--resume", action="store_true", help="continue the run in the output folder")
     source("--limit", metavar="N", type=int, help="only the first N tasks of each benchmark")
     add_decode_arguments(parser)
@@ -38,6 +38,12 @@ def build_parser() -> argparse.ArgumentParser:
     scoring("--workers", metavar="N", type=int, help="scoring processes (default: one a processor)")
     scoring("--sandbox", choices=_SANDBOX_MODES, default="auto", help="isolation of generated programs (default: auto)")
     return parser
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return Path(text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -131,20 +137,24 @@ def print_summary(summary: dict[str, Any], output: Path) -> None:
             name,
             str(part["examples"]),
             f"{part['score_percent']:.1f}",
-            f"{low:.1f}–{high:.1f}",
+            f"{low:.1f}-{high:.1f}",
             str(part["unparsed"]),
             str(part["truncated"]),
-            f"{part['tokens_per_second']:.1f}",
+            _rate(part["tokens_per_second"]),
         )
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    # Names come from files: nothing in them is markup.
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True, markup=False, emoji=False)
     console.print(table)
-    console.print(f"\n{summary['average_label']}: {summary['macro_score_percent']:.1f} %", markup=False)
+    console.print(f"\n{summary['average_label']}: {summary['macro_score_percent']:.1f} %")
     console.print(
         f"{summary['suite_generated_tokens']} tokens in {summary['suite_wall_seconds']:.1f} s of generation: "
-        f"{summary['suite_tokens_per_second']:.1f} tokens/s ({summary['protocol']['engine']})",
-        markup=False,
+        f"{_rate(summary['suite_tokens_per_second'])} tokens/s ({summary['protocol']['engine']})",
     )
-    console.print(f"written: {output / 'predictions.jsonl'}, {output / 'summary.json'}", markup=False)
+    console.print(f"written: {output / 'predictions.jsonl'}, {output / 'summary.json'}")
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="alodlm-generate",
         description="Decode one prompt with a local checkpoint.",
-        epilog="Exit codes: 0 done, 2 usage or input, 3 something is missing, 130 interrupted.",
+        epilog="Exit codes: 0 done, 1 a stage failed, 2 usage or input, 3 something is missing, 130 interrupted.",
     )
     model = parser.add_mutually_exclusive_group(required=True)
     model.add_argument("--model", metavar="FOLDER_OR_ID", help="checkpoint folder or Hugging Face ID")
@@ -83,11 +83,15 @@ def _prompt(arguments: argparse.Namespace) -> str:
 
 
 def _standard_input() -> str:
+    if sys.stdin is None:
+        raise InputError("--prompt -", "reads stdin, which is closed", next_step="give the text itself, or a pipe")
     try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
+        text = sys.stdin.read()
+        text.encode()  # under some locales bad bytes come in as lone surrogates
+    except UnicodeError as error:
         step = "convert it, for example with iconv"
-        raise InputError("stdin", f"must be UTF-8 text ({error.reason})", next_step=step) from None
+        raise InputError("stdin", f"must be UTF-8 text ({error})", next_step=step) from None
+    return text
 
 
 def _statistics(generation: Generation) -> str:

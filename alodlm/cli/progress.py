@@ -10,7 +10,7 @@ from contextlib import contextmanager
 @contextmanager
 def terminal_progress(title: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a phase of `total` steps; yields the function that counts one."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.console import Console

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ def run_command(
     """Parse `argv`, run `body` and return the exit code; SIGTERM ends a command as Ctrl-C does."""
     arguments = parser.parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupt)
+    _open_standard_streams()
     try:
         return body(arguments)
     except AlodlmError as error:
@@ -40,6 +42,20 @@ def run_command(
         return _report(parser.prog, _operating_system_message(error, arguments), 1)
 
 
+def _open_standard_streams() -> None:
+    """Let no file of the run take the place of a closed stream, and no name break a stream that is not UTF-8."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for the life of the process
+        elif isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def _interrupt(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
@@ -50,8 +66,9 @@ def _report(program: str, message: str, code: int) -> int:
 
 
 def _interrupted_message(arguments: argparse.Namespace) -> str:
-    if getattr(arguments, "output", None) is None:
-        return "interrupted"
+    output = getattr(arguments, "output", None)
+    if output is None or not os.path.exists(output):
+        return "interrupted; nothing had been written"
     return f"interrupted; finished work is kept in {arguments.output}\nnext: run the same command with --resume"
 
 

@@ -6,6 +6,7 @@ Prompts are encoded verbatim, with no special token added. Nothing is downloaded
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,8 @@ def load_tokenizer(folder: Path, config: LoopedConfig) -> Tokenizer | None:
     if highest >= config.vocab_size:
         rule = f"the tokenizer's ids must lie in the embedding's vocabulary of {config.vocab_size}"
         raise InputError(str(folder), rule, value=highest, next_step=_ADVICE)
+    # Prompts are checked against the context by the decoder; the tokenizer's own warning would come before its error.
+    backend.model_max_length = sys.maxsize
     return Tokenizer(backend, folder)
 
 

@@ -15,6 +15,7 @@ OFFICIAL_EXAMPLES = {
     "ARC-C": 1172, "ARC-E": 2376, "MMLU": 14042, "MMLU-Pro": 12032, "GPQA-Diamond": 198, "GSM8K": 1319,
     "MATH-500": 500, "MBPP": 500, "MBPP+": 378, "HumanEval": 164, "HumanEval+": 164,
 }  # fmt: skip
+_MOST = 1e12  # of anything that one row may count: beyond it a supplied figure is no figure
 _SUMMED = ("wall_seconds", "prefill_seconds", "decode_seconds", "outer_steps", "recurrent_passes")
 
 
@@ -38,7 +39,8 @@ class BenchmarkTally:
         for name in _SUMMED:
             self._sums[name] = _plus(self._sums[name], row.get(name))
         depths = row.get("exit_depths")
-        self._depth_sum = _plus(self._depth_sum, sum(depths) if isinstance(depths, list) else None)
+        counted = isinstance(depths, list) and all(_is_amount(depth) for depth in depths)
+        self._depth_sum = _plus(self._depth_sum, sum(depths) if counted else None)
 
     @property
     def wall_seconds(self) -> float:
@@ -66,7 +68,7 @@ class BenchmarkTally:
             "prefill_seconds": self._sums["prefill_seconds"],
             "decode_seconds": self._sums["decode_seconds"],
             "generated_tokens": tokens,
-            "tokens_per_second": tokens / self.wall_seconds,
+            "tokens_per_second": _rate(tokens, self.wall_seconds),
             "tokens_per_window": tokens / steps if steps else None,
             "passes_per_token": passes / tokens if passes and tokens else None,
             "mean_exit_depth": self._depth_sum / tokens if self._depth_sum and tokens else None,
@@ -78,8 +80,17 @@ class BenchmarkTally:
 
 
 def _plus(total: float | int | None, value: Any) -> float | int | None:
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return total + value if total is not None and usable else None
+    return total + value if total is not None and _is_amount(value) else None
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _MOST
+
+
+def _rate(tokens: int, seconds: float) -> float | None:
+    """Return tokens a second; None where the times are too small for a number."""
+    rate = tokens / seconds
+    return rate if math.isfinite(rate) else None
 
 
 def average_label(benchmarks: dict[str, dict[str, Any]]) -> str:
@@ -100,6 +111,6 @@ def summarise(tallies: dict[str, BenchmarkTally], limited: bool, protocol: dict[
         "macro_score_percent": sum(part["score_percent"] for part in benchmarks.values()) / len(benchmarks),
         "suite_wall_seconds": wall,
         "suite_generated_tokens": tokens,
-        "suite_tokens_per_second": tokens / wall,
+        "suite_tokens_per_second": _rate(tokens, wall),
         "protocol": protocol,
     }

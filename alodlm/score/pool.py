@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import select
 import subprocess
@@ -32,6 +33,8 @@ _TEXT_BACKSTOP_SECONDS = 60.0
 _CODE_SLACK_SECONDS = 60.0
 _WALL_PER_LIMIT = 10.0
 _START_SECONDS = 120.0
+_LONGEST_WAIT_SECONDS = 3600.0
+_LOG = logging.getLogger("alodlm")
 _READ_BYTES = 1 << 16
 
 
@@ -124,8 +127,11 @@ class _Worker:
         assert process.stdout is not None
         deadline = time.monotonic() + seconds
         while b"\n" not in self._pending:
-            ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            left = deadline - time.monotonic()
+            ready, _, _ = select.select([process.stdout], [], [], min(max(0.0, left), _LONGEST_WAIT_SECONDS))
             if not ready:
+                if left > _LONGEST_WAIT_SECONDS:
+                    continue
                 self._lose(overran=True)
             data = os.read(process.stdout.fileno(), _READ_BYTES)
             if not data:
@@ -171,6 +177,7 @@ def _score_chunk(worker: _Worker, jobs: list[Job]) -> list[Score]:
             if lost.overran:
                 done.append(Score(False, None, "scorer_timeout", "worker_killed"))
             elif died_before == len(done):
+                _LOG.warning("the scorer itself died twice on one answer: it counts as crashed (rule worker_died)")
                 done.append(Score(False, None, "crashed", "worker_died"))
             else:
                 died_before = len(done)

@@ -241,3 +241,10 @@ def test_the_packages_asked_for_are_those_of_the_extra(root):
 
     extra = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]["local"]
     assert {line.split(">")[0] for line in extra} == set(local._PACKAGES)
+
+
+def test_a_mask_token_that_ends_sequences_is_refused(checkpoint):
+    values = json.loads((checkpoint / "alodlm_config.json").read_text())
+    (checkpoint / "generation_config.json").write_text(json.dumps({"eos_token_id": values["mask_token_id"]}))
+    with pytest.raises(InputError, match="mask_token_id: must not be a token that ends a sequence"):
+        LocalCandidate(checkpoint, DecodeSettings(), device="cpu")

@@ -124,6 +124,49 @@ def test_rescoring_imports_no_torch(files):
     assert json.loads((files / "out" / "summary.json").read_text())["macro_score_percent"] == 100.0
 
 
+NAMED = """
+import json, sys
+from pathlib import Path
+folder = Path(sys.argv[1])
+for name in ("tasks", "predictions"):
+    path = folder / f"{name}.jsonl"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"benchmark": sys.argv[2]}))
+"""
+
+
+@pytest.mark.parametrize("name", ["MMLU [dev]", "X [/y]", "[bold]Y", "数学"])
+def test_names_are_printed_as_they_are(files, capsys, name):
+    subprocess.run([sys.executable, "-c", NAMED, str(files), name], check=True)
+    assert main(rescoring(files)) == 0
+    assert name in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_is_not_utf8_gets_its_table(files, encoding):
+    subprocess.run([sys.executable, "-c", NAMED, str(files), "数学 –"], check=True)
+    command = [sys.executable, "-m", "alodlm.cli.evaluate", *rescoring(files)]
+    done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding})
+    assert done.returncode == 0 and b"100.0" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_do_not_disturb_a_run(files, closed):
+    words = [sys.executable, "-m", "alodlm.cli.evaluate", *rescoring(files)]
+    done = subprocess.run(["bash", "-c", f'"$@" {closed}', "run", *words], capture_output=True)
+    assert done.returncode == 0 and (files / "out" / "summary.json").exists(), done.stderr
+
+
+def test_an_empty_path_is_a_usage_error(files, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*rescoring(files)[:-1], ""])
+    assert caught.value.code == 2 and "must not be empty" in capsys.readouterr().err
+
+
+def test_a_path_that_cannot_be_made_is_the_users_to_mend(files, capsys):
+    assert main([*rescoring(files)[:-1], str(files / ("x" * 300))]) == 2
+    assert "name another --output folder" in capsys.readouterr().err
+
+
 def test_help_answers_at_once():
     started = time.perf_counter()
     done = subprocess.run([sys.executable, "-m", "alodlm.cli.evaluate", "--help"], capture_output=True, text=True)
