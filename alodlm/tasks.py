@@ -6,7 +6,6 @@ A task file is JSON lines, one `Task` a line. Every bad line is named with its f
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -91,9 +90,3 @@ def _read_sidecar(path: Path, sha256: str) -> dict[str, Any] | None:
         rule = f"its sha256 must be that of {path.name} ({sha256})"
         raise InputError(f"task manifest {sidecar}", rule, value=stated, next_step=again)
     return manifest
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

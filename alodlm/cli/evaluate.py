@@ -92,17 +92,7 @@ def _check_flags(arguments: argparse.Namespace) -> None:
 
 def _refuse_model_flags(arguments: argparse.Namespace) -> None:
     defaults = build_parser().parse_args([])
-    for name in (
-        "device",
-        "precision",
-        "model_config",
-        "q",
-        "tau",
-        "mode",
-        "window_size",
-        "position_penalty",
-        "max_new_tokens",
-    ):
+    for name in _MODEL_FLAGS:
         if getattr(arguments, name) != getattr(defaults, name):
             flag = "--" + name.replace("_", "-")
             raise InputError(

@@ -14,7 +14,6 @@ from alodlm.score.math.unicode import join_thousands, plain_unicode
 from alodlm.score.math.words import CONNECTORS, UNITS, is_product
 
 MAX_CHARACTERS = 4000
-_MAX_NESTED_TEXT = 8
 
 
 class Token(NamedTuple):
